@@ -1,0 +1,46 @@
+# make demo   sets everything up and de-duplicates a generated corpus with known truth
+# make test   sets everything up and runs the checks and the tests
+# make check  ruff, mypy (strict), import-linter
+# make bench  speed beside the peers, as ratios; writes docs/benchmarks.md
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+# Numba's cache does not see changes in callees of other files: one cache per state of the kernels.
+KERNELS := $(shell cat src/sosie/kernels/*.py | cksum | tr -d ' ')
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(KERNELS)
+
+.PHONY: demo test check bench clean
+
+demo: .venv/.ready
+	$(BIN)/sosie demo -o demo-output --overwrite
+
+test: check
+	$(BIN)/python -m pytest
+
+check: .venv/.ready-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/.ready-bench
+	$(BIN)/python -m benchmarks $(BENCH)
+
+clean:
+	rm -rf .venv .numba_cache demo-output
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Sosie needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python."; exit 1; }
+	@$(PYTHON) -m venv .venv || { echo "Python's venv module is missing: install it (Debian: apt-get install python3-venv)."; exit 1; }
+
+.venv/.ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/.ready-test: .venv/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+.venv/.ready-bench: .venv/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""WHICH FORM ONE GROUP?"""

@@ -1,0 +1,1 @@
+"""HOW GOOD WAS IT?"""

@@ -1,0 +1,1 @@
+"""WHAT COUNTS AS EVIDENCE?"""

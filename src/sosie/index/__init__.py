@@ -1,0 +1,1 @@
+"""WHERE ARE THE NEAR ONES?"""

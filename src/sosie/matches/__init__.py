@@ -1,0 +1,1 @@
+"""WHO IS NEAR WHOM?"""

@@ -1,0 +1,1 @@
+"""HOW DOES IT PERSIST?"""

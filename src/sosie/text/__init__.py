@@ -1,0 +1,1 @@
+"""HOW IS TEXT READ?"""

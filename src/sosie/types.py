@@ -1,0 +1,191 @@
+"""What flows between the stages: frozen, columnar, without Python objects per document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sosie.errors import MismatchError
+
+U64 = NDArray[np.uint64]
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+F64 = NDArray[np.float64]
+F32 = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+Counters = Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The hashed features of documents, as CSR: row i holds `hashes[offsets[i]:offsets[i + 1]]`, sorted and distinct.
+
+    `counts` says how often each occurs in its document (term counts), where they were asked for.
+
+    >>> features = Features(np.array([3, 7, 9], np.uint64), np.array([0, 2, 2, 3]))
+    >>> len(features), features.sizes.tolist()
+    (3, [2, 0, 1])
+    """
+
+    hashes: U64
+    offsets: I64
+    counts: I32 | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> I64:
+        """How many distinct features each document has."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class Signatures:
+    """Binary signatures: bit j of row i is bit (j mod 64) of `words[i, j // 64]`; padding bits are 0.
+
+    `ids` (an Arrow array) default to row numbers. `unsigned` lists the input rows that had no features and so have no
+    signature. `digest` names the spec that made them, None for raw bits from elsewhere.
+
+    >>> raw = Signatures(np.array([[5], [7]], np.uint64), bits=3)
+    >>> len(raw), raw.bits
+    (2, 3)
+    """
+
+    words: U64
+    bits: int = 0
+    ids: Any = None
+    digest: str | None = None
+    unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    volatility: F32 | None = None
+
+    def __post_init__(self) -> None:
+        words = self.words.reshape(-1, 1) if self.words.ndim == 1 else self.words
+        if words.ndim != 2 or words.dtype != np.uint64 or words.shape[1] == 0:
+            raise MismatchError(f"signatures are uint64[n, words], got {self.words.dtype}{list(self.words.shape)}")
+        object.__setattr__(self, "words", np.ascontiguousarray(words))
+        width = 64 * words.shape[1]
+        bits = self.bits or width
+        if not width - 64 < bits <= width:
+            raise MismatchError(f"{bits} bits do not fit {words.shape[1]} words: expected {width - 63} to {width}")
+        if bits < width and np.any(words[:, -1] >> np.uint64(bits % 64)):
+            raise MismatchError(f"padding bits beyond bit {bits} must be 0")
+        object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "ids", _checked_ids(self.ids, len(words)))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Multi-valued hashes: `values[i, t]` is the key of row i in table t; equal keys in one table make a candidate."""
+
+    values: U64
+    ids: Any = None
+    digest: str | None = None
+    unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.dtype != np.uint64:
+            raise MismatchError(f"keys are uint64[n, tables], got {self.values.dtype}{list(self.values.shape)}")
+        object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.values)))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """What a search found: query i has `rows[offsets[i]:offsets[i + 1]]`, ordered by (distance, row).
+
+    `ids` are the ids of those rows. For keys, `distances` is the number of tables that do *not* agree.
+    """
+
+    offsets: I64
+    rows: I64
+    distances: I32
+    ids: Any = None
+    counters: Counters = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def of(self, query: int) -> tuple[I64, I32]:
+        """Return rows and distances found for one query."""
+        span = slice(self.offsets[query], self.offsets[query + 1])
+        return self.rows[span], self.distances[span]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Candidate pairs of rows, ordered by (a, b), distinct; a < b when a collection is joined with itself.
+
+    Candidates are not duplicates: nothing may be removed because of them. See `VerifiedPairs`.
+    """
+
+    a: I64
+    b: I64
+    counters: Counters = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+@dataclass(frozen=True, eq=False)
+class VerifiedPairs:
+    """Pairs whose true similarity was computed from their features and reaches the threshold.
+
+    For Jaccard the similarity is the exact fraction `shared / total` (intersection and union); other measures have
+    no `total`.
+    """
+
+    a: I64
+    b: I64
+    similarity: F64
+    shared: I64
+    total: I64 | None = None
+    counters: Counters = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Who stays and who goes: row i belongs to the cluster of the kept row `anchor[i]`, itself if it is kept.
+
+    `similarity[i]` is the true similarity of row i and its anchor, 1 for the anchor itself.
+    """
+
+    anchor: I64
+    similarity: F64
+
+    def __len__(self) -> int:
+        return len(self.anchor)
+
+    @property
+    def kept(self) -> Bools:
+        """Whether each row stays."""
+        return np.asarray(self.anchor == np.arange(len(self.anchor)))
+
+    @property
+    def sizes(self) -> I64:
+        """The size of the cluster that each row belongs to."""
+        return np.bincount(self.anchor, minlength=len(self.anchor)).astype(np.int64)[self.anchor]
+
+
+def _checked_ids(ids: Any, count: int) -> Any:
+    if ids is None:
+        return pa.array(np.arange(count, dtype=np.int64))
+    if isinstance(ids, pa.ChunkedArray):
+        ids = ids.combine_chunks()
+    ids = ids if isinstance(ids, pa.Array) else pa.array(ids)
+    if len(ids) != count:
+        raise MismatchError(f"{len(ids)} ids for {count} rows")
+    return ids
