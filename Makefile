@@ -6,9 +6,7 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
-# Numba's cache does not see changes in callees of other files: one cache per state of the kernels.
-KERNELS := $(shell cat src/sosie/kernels/*.py | cksum | tr -d ' ')
-export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(KERNELS)
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache
 
 .PHONY: demo test check bench clean
 

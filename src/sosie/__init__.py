@@ -1,3 +1,94 @@
-"""Sosie finds every lookalike in a text collection."""
+"""Sosie finds every lookalike in a text collection: near-duplicates, verified, with the recall stated.
+
+The pipeline, stage by stage:
+
+    source  = sosie.Source("corpus/*.jsonl.gz")              # documents, streamed
+    result  = sosie.dedup(source, threshold=0.8)             # the whole job: .kept, .dropped, .pairs, .clusters, .report
+
+    features = sosie.Shingles(width=3).extract(texts)        # what counts as evidence
+    sigs     = sosie.Simhash(bits=64).fit().sign(texts)      # features become bits ...
+    keys     = sosie.Minhash().fit().keys(texts)             # ... or keys
+    index    = sosie.FlatIndex(sigs)                         # where are the near ones?
+    hits     = index.search(queries, k=10)                   # top-k; index.within(queries, radius=3)
+    pairs    = sosie.join(features, threshold=0.8)           # all pairs: candidates ...
+    verified = sosie.verify(pairs, features, threshold=0.8)  # ... and the true similarity of each
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sosie.deduplicate import Deduplicator as Deduplicator, dedup as dedup
+    from sosie.documents.source import Source as Source
+    from sosie.errors import (
+        DataError as DataError,
+        MismatchError as MismatchError,
+        SosieError as SosieError,
+        StorageError as StorageError,
+        UsageError as UsageError,
+    )
+    from sosie.features.shingles import Shingles as Shingles
+    from sosie.index.flat import FlatIndex as FlatIndex
+    from sosie.index.keys import KeyIndex as KeyIndex
+    from sosie.matches.candidates import Exact as Exact
+    from sosie.matches.join import join as join
+    from sosie.matches.verify import verify as verify
+    from sosie.report.deduplication import Deduplication as Deduplication
+    from sosie.signatures.files import load_signatures as load_signatures, save_signatures as save_signatures
+    from sosie.signatures.minhash import Minhash as Minhash
+    from sosie.signatures.simhash import Simhash as Simhash
+    from sosie.types import (
+        Clusters as Clusters,
+        Features as Features,
+        Keys as Keys,
+        Matches as Matches,
+        Pairs as Pairs,
+        Signatures as Signatures,
+        VerifiedPairs as VerifiedPairs,
+    )
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Clusters": "sosie.types",
+    "DataError": "sosie.errors",
+    "Deduplication": "sosie.report.deduplication",
+    "Deduplicator": "sosie.deduplicate",
+    "Exact": "sosie.matches.candidates",
+    "Features": "sosie.types",
+    "FlatIndex": "sosie.index.flat",
+    "KeyIndex": "sosie.index.keys",
+    "Keys": "sosie.types",
+    "Matches": "sosie.types",
+    "Minhash": "sosie.signatures.minhash",
+    "MismatchError": "sosie.errors",
+    "Pairs": "sosie.types",
+    "Shingles": "sosie.features.shingles",
+    "Signatures": "sosie.types",
+    "Simhash": "sosie.signatures.simhash",
+    "SosieError": "sosie.errors",
+    "Source": "sosie.documents.source",
+    "StorageError": "sosie.errors",
+    "UsageError": "sosie.errors",
+    "VerifiedPairs": "sosie.types",
+    "dedup": "sosie.deduplicate",
+    "join": "sosie.matches.join",
+    "load_signatures": "sosie.signatures.files",
+    "save_signatures": "sosie.signatures.files",
+    "verify": "sosie.matches.verify",
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import sosie` itself loads the standard library only."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sosie' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -36,6 +36,11 @@ class Features:
     offsets: I64
     counts: I32 | None = None
 
+    def __post_init__(self) -> None:
+        # Read-only like a map of a spilled array, so that kernels are compiled for one kind of array.
+        object.__setattr__(self, "hashes", _read_only(self.hashes))
+        object.__setattr__(self, "offsets", _read_only(self.offsets))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -178,6 +183,12 @@ class Clusters:
     def sizes(self) -> I64:
         """The size of the cluster that each row belongs to."""
         return np.bincount(self.anchor, minlength=len(self.anchor)).astype(np.int64)[self.anchor]
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = np.asarray(array)[:]
+    view.flags.writeable = False
+    return view
 
 
 def _checked_ids(ids: Any, count: int) -> Any:

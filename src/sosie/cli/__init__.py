@@ -1,1 +1,59 @@
-"""One file per command, thin: parse, call, render."""
+"""One file per command, thin: parse, call, render.
+
+Commands are imported when they run, so that `sosie --help` loads neither Numba nor Arrow.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from sosie import __version__
+from sosie.errors import SosieError, UsageError
+
+COMMANDS = {
+    "dedup": "Remove near-duplicates, every one of them verified.",
+    "sign": "Turn documents into signatures or keys, saved as files.",
+    "join": "Find all similar pairs of one collection, or of two.",
+    "demo": "De-duplicate a generated corpus with known truth.",
+}
+
+
+class Commands(click.Group):
+    """A group that knows its commands by name and imports each when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's file."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"sosie.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sosie")
+def sosie() -> None:
+    """Find every lookalike in a text collection, verified, with the recall stated."""
+
+
+def main() -> None:
+    """Run the command line: exit code 2 for wrong usage, 1 for bad data, no traceback for either."""
+    try:
+        sosie(prog_name="sosie")
+    except SosieError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
+    except KeyboardInterrupt:
+        click.echo("Interrupted; nothing was written.", err=True)
+        sys.exit(130)

@@ -1,1 +1,5 @@
 """WHAT COUNTS AS EVIDENCE?"""
+
+from sosie.features.shingles import Shingles
+
+__all__ = ["Shingles"]

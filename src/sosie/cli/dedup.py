@@ -1,0 +1,53 @@
+"""`sosie dedup`: remove near-duplicates."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import click
+
+from sosie.cli.options import Threshold, run_options, shingle_options, shingles_of, source_of, source_options
+from sosie.cli.progress import progress
+from sosie.cli.render import render_report
+from sosie.clusters.keep import Keep
+from sosie.deduplicate import Deduplicator, MethodName
+from sosie.errors import UsageError
+
+
+@click.command("dedup")
+@source_options
+@click.option("-o", "--output", type=click.Path(), help="The directory to write; it appears whole or not at all.")
+@click.option("--threshold", type=Threshold(), default="0.8", show_default=True, help="Jaccard similarity, inclusive.")
+@click.option("--method", type=click.Choice(get_args(MethodName)), default="auto", show_default=True)
+@click.option("--keep", type=click.Choice(get_args(Keep)), default="first", show_default=True, help="Who stays.")
+@click.option(
+    "--clusters",
+    type=click.Choice(["anchored", "transitive"]),
+    default="anchored",
+    show_default=True,
+    help="Anchored: every dropped document is similar to the kept one. Transitive: chains count.",
+)
+@shingle_options
+@click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
+@run_options
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Remove the near-duplicates of INPUT: JSONL (plain, gzip, zstd) or Parquet files, or globs.
+
+    Writes kept/ and dropped/ in the format of the inputs, pairs.parquet, clusters.parquet and report.json.
+    """
+    quiet, as_json, dry_run = options.pop("quiet"), options.pop("as_json"), options.pop("dry_run")
+    output, overwrite, threads = options.pop("output"), options.pop("overwrite"), options.pop("threads")
+    if not dry_run and output is None:
+        raise UsageError("name an output directory with -o DIR, or pass --dry-run")
+    source = source_of(inputs, options)
+    job = Deduplicator(shingles=shingles_of(options), **options)
+    with progress(quiet or as_json) as shown:
+        result = job.run(
+            source, output=None if dry_run else output, overwrite=overwrite, threads=threads, progress=shown
+        )
+    if as_json:
+        click.echo(json.dumps(result.report, ensure_ascii=False))
+    elif not quiet:
+        click.echo(render_report(result.report))
+        click.echo("Dry run: nothing was written." if dry_run else f"Written to {output}")

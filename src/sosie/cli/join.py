@@ -1,0 +1,84 @@
+"""`sosie join`: all similar pairs of one collection, or of two."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sosie.cli.options import Threshold, run_options, shingle_options, shingles_of, source_of, source_options
+from sosie.cli.progress import progress
+from sosie.errors import UsageError
+from sosie.matches.documents import join_documents
+from sosie.matches.join import join
+from sosie.report.stages import Stages
+from sosie.signatures.files import load_signatures
+from sosie.storage.output import OutputDirectory
+
+
+@click.command("join")
+@source_options
+@click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write pairs.parquet to.")
+@click.option("--with", "other", multiple=True, metavar="INPUT", help="Join with these instead of INPUT with itself.")
+@click.option("--threshold", type=Threshold(), help="Documents: Jaccard similarity, inclusive. [default: 0.8]")
+@click.option("--radius", type=int, help="Saved signatures: most bits that may differ.")
+@shingle_options
+@run_options
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Find all similar pairs of INPUT: documents above a threshold, or saved signatures within a radius.
+
+    INPUT is documents (see `sosie dedup`), or one directory that `sosie sign` wrote; saved keys take neither
+    threshold nor radius. Pairs of signatures and keys are candidates; pairs of documents are verified.
+    """
+    output, quiet, as_json = options["output"], options["quiet"], options["as_json"]
+    saved = [os.path.isdir(path) for path in (*inputs, *options["other"])]
+    if any(saved) and not (all(saved) and len(inputs) == 1 and len(options["other"]) <= 1):
+        raise UsageError("join documents with documents, or one directory of signatures with at most one other")
+    with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"]) as directory:
+        stages = Stages(shown)
+        with stages.run("join") as stage:
+            joined = _saved(inputs[0], options) if any(saved) else _documents(inputs, options, stage.advance)
+        table, counters = joined
+        pq.write_table(table, directory.path / "pairs.parquet", compression="zstd")
+        report = {
+            "format": "sosie-join",
+            "version": 1,
+            "pairs": table.num_rows,
+            "counters": dict(counters),
+            "stages": stages.finished,
+        }
+        (directory.path / "report.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+    if as_json:
+        click.echo(json.dumps(report))
+    elif not quiet:
+        click.echo(f"{table.num_rows:,} pairs\nWritten to {Path(output) / 'pairs.parquet'}")
+
+
+def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -> tuple[Any, Any]:
+    if options["radius"] is not None:
+        raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
+    read = {name: options[name] for name in ("text_column", "id_column", "on_error")}
+    second = source_of(options["other"], dict(read)) if options["other"] else None
+    joined = join_documents(
+        source_of(inputs, dict(read)),
+        second,
+        threshold=options["threshold"] or "0.8",
+        shingles=shingles_of(options),
+        threads=options["threads"],
+        advance=advance,
+    )
+    return joined.table, joined.pairs.counters
+
+
+def _saved(path: str, options: dict[str, Any]) -> tuple[Any, Any]:
+    first = load_signatures(path)
+    second = load_signatures(options["other"][0]) if options["other"] else None
+    threshold, radius = options["threshold"], options["radius"]
+    pairs = join(first, second, radius=radius, threshold=threshold, threads=options["threads"])
+    ids = first.ids if second is None else second.ids
+    return pa.table({"a": first.ids.take(pa.array(pairs.a)), "b": ids.take(pa.array(pairs.b))}), pairs.counters

@@ -1,0 +1,25 @@
+"""Anchored clusters: every dropped document is verified against the one that stays.
+
+In keep order, a document similar to no kept one is kept; any other joins its most similar kept one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sosie.kernels.cluster import assign_anchors
+from sosie.types import Clusters, VerifiedPairs
+
+
+def anchored(count: int, pairs: VerifiedPairs) -> Clusters:
+    """Cluster items 0..count, numbered in keep order, by their verified pairs (a < b).
+
+    >>> pairs = VerifiedPairs(np.array([0, 1]), np.array([1, 2]), np.array([0.9, 0.8]), np.array([9, 8]))
+    >>> anchored(3, pairs).anchor.tolist()  # 1 joins 0; 2 is similar only to 1, which goes, so it stays
+    [0, 0, 2]
+    """
+    by_later = np.argsort(pairs.b, kind="stable")
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(pairs.b, minlength=count))])
+    anchor, similarity = np.empty(count, np.int64), np.empty(count, np.float64)
+    assign_anchors(offsets, pairs.a[by_later], pairs.similarity[by_later], anchor, similarity)
+    return Clusters(anchor, similarity)

@@ -1,0 +1,212 @@
+"""The main job: read, collapse, match, verify, cluster, write."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from sosie.clusters.anchors import anchored
+from sosie.clusters.keep import Keep, keep_rank
+from sosie.clusters.transitive import transitive
+from sosie.documents.reading import Reading
+from sosie.documents.source import Source
+from sosie.errors import UsageError
+from sosie.features.collect import Collection, collect
+from sosie.features.shingles import Shingles
+from sosie.kernels.parallel import thread_count
+from sosie.kernels.set_join import Sets
+from sosie.matches.candidates import Exact, Method, candidates
+from sosie.matches.identical import Groups, collapse, expand
+from sosie.matches.sets import rows_of, sets_of
+from sosie.matches.similarity import as_fraction
+from sosie.matches.verify import verify_rows
+from sosie.report.deduplication import Deduplication
+from sosie.report.stages import Progress, Silent, Stages, physical_memory
+from sosie.report.summary import counts, describe, warnings
+from sosie.signatures.minhash import Minhash
+from sosie.signatures.simhash import Simhash
+from sosie.storage.output import OutputDirectory
+from sosie.types import Clusters, VerifiedPairs
+
+MethodName = Literal["auto", "exact", "minhash", "simhash"]
+
+SIMHASH_BITS = 256
+POSTING_BYTES = 32  # what the exact join keeps for each feature of a prefix
+
+
+def dedup(
+    documents: Any,
+    threshold: float | str | Fraction = 0.8,
+    *,
+    method: MethodName | Method = "auto",
+    keep: Keep = "first",
+    clusters: Literal["anchored", "transitive"] = "anchored",
+    output: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+) -> Deduplication:
+    """Find the near-duplicates of a collection: a `Source`, paths, globs, or anything with the Arrow C stream.
+
+    >>> import pyarrow as pa
+    >>> texts = ["the quick brown fox jumps over the lazy dog"] * 2 + ["something else entirely, not a fox"]
+    >>> result = dedup(pa.table({"id": ["a", "b", "c"], "text": texts}))
+    >>> result.kept.to_pylist(), result.dropped.to_pylist()
+    (['a', 'c'], [{'id': 'b', 'duplicate_of': 'a', 'similarity': 1.0}])
+    """
+    job = Deduplicator(threshold=as_fraction(threshold), method=method, keep=keep, clusters=clusters)
+    return job.run(documents, output=output, threads=threads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deduplicator:
+    """The parameters of a de-duplication, as data; `run` does it.
+
+    `shingles` are the evidence that a method given by name works with; a method given as a spec has its own.
+    """
+
+    threshold: Fraction = Fraction(4, 5)
+    method: MethodName | Method = "auto"
+    shingles: Shingles = Shingles()
+    keep: Keep = "first"
+    clusters: Literal["anchored", "transitive"] = "anchored"
+
+    def __post_init__(self) -> None:
+        keep_rank(self.keep, np.empty(0, np.int64))
+        if self.clusters not in ("anchored", "transitive"):
+            raise UsageError(f"clusters must be anchored or transitive, got {self.clusters!r}")
+        if isinstance(self.method, str):
+            if self.method not in get_args(MethodName):
+                raise UsageError(f"method must be one of {', '.join(get_args(MethodName))}, got {self.method!r}")
+        else:
+            object.__setattr__(self, "shingles", self.method.shingles)
+
+    def run(
+        self,
+        documents: Any,
+        *,
+        output: str | os.PathLike[str] | None = None,
+        overwrite: bool = False,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Deduplication:
+        """De-duplicate documents; with `output`, write everything to that directory, which appears whole or not."""
+        source = documents if isinstance(documents, Source) else Source(documents)
+        stages = Stages(progress or Silent())
+        reading = source.batches(threads)
+        with _workplace(output, overwrite, reading) as (scratch, target):
+            with stages.run("read") as stage:
+                collection = collect(reading, self.shingles, scratch, threads=threads, advance=stage.advance)
+            method = self._method(collection)
+            with stages.run("collapse"):
+                groups, sets = self._collapse(collection)
+            with stages.run("match"):
+                pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, threads)
+            with stages.run("verify"):
+                verified = verify_rows(sets, pairs, self.threshold, threads)
+            with stages.run("cluster"):
+                clusters = self._cluster(sets, verified, threads)
+                found = expand(verified, groups, sets.stops - sets.starts)
+            result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
+            if target is not None:
+                with stages.run("write"):
+                    result.write_tables(target)
+                    result.write_documents(target, threads)
+            result.report.update(stages=stages.finished, seconds=stages.seconds, threads=thread_count(threads))
+            if target is not None:
+                result.write_report(target)
+        return result
+
+    def _method(self, collection: Collection) -> Method:
+        """Resolve a name; "auto" is exact where the join fits into half of the memory, else minhash."""
+        if not isinstance(self.method, str):
+            return self.method
+        name = self.method
+        if name == "auto":
+            prefix = (1 - float(self.threshold)) * len(collection.features.hashes) + len(collection)
+            name = "exact" if POSTING_BYTES * prefix < physical_memory() / 2 else "minhash"
+        if name == "exact":
+            return Exact(shingles=self.shingles)
+        if name == "minhash":
+            return Minhash.for_threshold(float(self.threshold), shingles=self.shingles)
+        return Simhash(bits=SIMHASH_BITS, weighting="binary", shingles=self.shingles)
+
+    def _collapse(self, collection: Collection) -> tuple[Groups, Sets]:
+        """Return the groups of identical feature sets, and the sets of their representatives, in keep order."""
+        features = collection.features
+        groups = collapse(sets_of(features)[0], keep_rank(self.keep, collection.lengths))
+        first = groups.representatives
+        return groups, rows_of(features.hashes, features.offsets[first], features.offsets[first + 1])
+
+    def _cluster(self, sets: Sets, verified: VerifiedPairs, threads: int | None) -> Clusters:
+        if self.clusters == "transitive":
+            return transitive(sets, verified, threads)
+        return anchored(len(sets.starts), verified)
+
+    def _result(
+        self,
+        reading: Reading,
+        collection: Collection,
+        method: Method,
+        recall: float,
+        found: VerifiedPairs,
+        clusters: Clusters,
+    ) -> Deduplication:
+        documents = collection.documents
+        grouped = Clusters(np.arange(reading.documents), np.ones(reading.documents))
+        grouped.anchor[documents] = documents[clusters.anchor]
+        grouped.similarity[documents] = clusters.similarity
+        pairs = replace(found, a=documents[found.a], b=documents[found.b])
+        featureless = int((collection.features.sizes == 0).sum())
+        numbers = counts(reading.documents, len(collection.rejects), featureless, grouped, pairs)
+        report = {
+            "format": "sosie-report",
+            "version": 1,
+            "parameters": {
+                "threshold": float(self.threshold),
+                "similarity": "jaccard",
+                "method": describe(method),
+                "keep": self.keep,
+                "clusters": self.clusters,
+            },
+            "inputs": [
+                {"path": str(place.path), "documents": int(count)}
+                for place, count in zip(reading.inputs, reading.counts, strict=True)
+            ],
+            "counts": numbers,
+            "text_bytes": collection.text_bytes,
+            "features": len(collection.features.hashes),
+            "predicted_recall": round(recall, 6),
+            "counters": dict(pairs.counters),
+            "warnings": warnings(numbers, dict(pairs.counters)),
+        }
+        return Deduplication(reading, pairs, grouped, collection.rejects, report)
+
+
+def _spread(clusters: Clusters, groups: Groups, collection: Collection) -> Clusters:
+    """Give every row the anchor of its group; rows without features stand for themselves."""
+    spread = Clusters(np.arange(len(collection)), np.ones(len(collection)))
+    group = np.repeat(np.arange(len(groups)), groups.sizes)
+    spread.anchor[groups.rows] = groups.representatives[clusters.anchor[group]]
+    spread.similarity[groups.rows] = clusters.similarity[group]
+    return spread
+
+
+@contextmanager
+def _workplace(
+    output: str | os.PathLike[str] | None, overwrite: bool, reading: Reading
+) -> Iterator[tuple[Path, Path | None]]:
+    """Yield a folder for spills and, if there is an output, the folder that becomes it."""
+    if output is None:
+        with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
+            yield Path(scratch), None
+        return
+    files = [] if reading.table is not None else [place.path for place in reading.inputs]
+    with OutputDirectory(output, overwrite, files) as directory:
+        yield directory.scratch, directory.path

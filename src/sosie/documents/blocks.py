@@ -1,0 +1,106 @@
+"""Bytes of a text file, decompressed, in blocks that end at line ends; and where the lines of a block are."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sosie.documents.inputs import Input
+from sosie.errors import DataError
+from sosie.types import I64
+
+BLOCK_BYTES = 4 << 20
+BLANK = b" \t\r\n"
+_BOM = b"\xef\xbb\xbf"
+_OPEN, _CLOSE, _NEWLINE, _RETURN = b"{}\n\r"
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of a block that are not blank: record i is `block[starts[i]:ends[i]]`, without its newline.
+
+    `numbers` are their physical lines in the block, None if no line is blank. `objects` says whether each of them
+    begins with `{` and ends with `}`.
+    """
+
+    starts: I64
+    ends: I64
+    numbers: I64 | None
+    total: int
+    objects: bool
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def read_blocks(source: Input, size: int | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a file, cut after newlines; a line longer than `size` comes in one larger block."""
+    source.check_unchanged()
+    first, pending = True, [b""]
+    for chunk in _chunks(source, size or BLOCK_BYTES):
+        cut = chunk.rfind(b"\n") + 1
+        if not cut:
+            pending.append(chunk)
+            continue
+        block = b"".join([*pending, chunk[:cut]])
+        pending = [chunk[cut:]]
+        yield block.removeprefix(_BOM) if first else block
+        first = False
+    rest = b"".join(pending)
+    rest = rest.removeprefix(_BOM) if first else rest
+    if rest:
+        yield rest
+    source.check_unchanged()
+
+
+def _chunks(source: Input, size: int) -> Iterator[bytes]:
+    try:
+        with contextlib.ExitStack() as stack:
+            stream: Any = stack.enter_context(open(source.path, "rb", buffering=0))
+            if source.compression:
+                file = stack.enter_context(pa.PythonFile(stream, "r"))
+                stream = stack.enter_context(pa.CompressedInputStream(file, source.compression))
+            while chunk := stream.read(size):
+                yield chunk
+    except (OSError, pa.ArrowException) as error:
+        damaged = f"damaged or cut short {source.compression}: " if source.compression else ""
+        raise DataError(
+            f"{source.path}: cannot be read ({damaged}{error}). Restore the file or leave it out."
+        ) from error
+
+
+def find_lines(block: bytes) -> Lines:
+    r"""Find the lines that are not blank; only \\n ends a line.
+
+    >>> lines = find_lines(b'{"a": 1}\n\n {"b": 2}')
+    >>> lines.starts.tolist(), lines.ends.tolist(), lines.numbers.tolist(), lines.total, lines.objects
+    ([0, 10], [8, 19], [0, 2], 3, True)
+    """
+    data = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(data == _NEWLINE)
+    if len(data) and data[-1] != _NEWLINE:
+        ends = np.append(ends, len(data))
+    total = len(ends)
+    starts = np.zeros(total, np.int64)
+    starts[1:] = ends[:-1] + 1
+    unusual = np.flatnonzero(data[starts] != _OPEN)
+    blank = [line for line in unusual if not block[starts[line] : ends[line]].strip(BLANK)]
+    objects = all(block[starts[line] : ends[line]].lstrip(BLANK)[:1] in (b"{", b"") for line in unusual)
+    numbers = None
+    if blank:
+        numbers = np.delete(np.arange(total), blank)
+        starts, ends = starts[numbers], ends[numbers]
+    return Lines(starts, ends, numbers, total, objects and _all_close(block, data, starts, ends))
+
+
+def _all_close(block: bytes, data: Any, starts: I64, ends: I64) -> bool:
+    last = data[ends - 1]
+    returns = np.flatnonzero(last == _RETURN)
+    last[returns] = data[ends[returns] - 2]
+    unusual = np.flatnonzero(last != _CLOSE)
+    return all(block[starts[line] : ends[line]].rstrip(BLANK).endswith(b"}") for line in unusual)

@@ -1,0 +1,114 @@
+"""The ids of all documents, columnar: read from a column, or made from file and line on demand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sosie.documents.inputs import Input
+from sosie.types import I64
+
+
+class DocumentIds:
+    """Ids by document number; also knows the file and line of each document.
+
+    Made ids ("name.jsonl:17") are not stored: of a file only its first document number is kept, and where blank
+    lines shift the line numbers. Documents of an Arrow table without ids have their document number.
+
+    >>> ids = DocumentIds([Input("a.jsonl", "a.jsonl", "jsonl"), Input("b.jsonl", "b.jsonl", "jsonl")], None)
+    >>> ids.extend(0, 2, None, np.array([0, 2])), ids.extend(1, 1, None, None)
+    (None, None)
+    >>> ids.take([2, 1, 0]).to_pylist()
+    ['b.jsonl:1', 'a.jsonl:3', 'a.jsonl:1']
+    """
+
+    def __init__(self, inputs: list[Input], id_type: Any) -> None:
+        self._inputs = inputs
+        self._labels = pa.array([source.label for source in inputs], pa.large_string())
+        self._type = id_type
+        self._firsts = np.zeros(len(inputs) + 1, np.int64)
+        self._current = 0
+        self._lines = 0
+        self._shift_rows: list[I64] = []
+        self._shifts: list[I64] = []
+        self._last_shift = 0
+        self._chunks: list[Any] = []
+        self._chunk_rows: list[int] = [0]
+
+    def __len__(self) -> int:
+        return int(self._firsts[-1])
+
+    def extend(
+        self, source: int, count: int, ids: Any, lines: I64 | None, line_count: int = 0, known: I64 | None = None
+    ) -> None:
+        """Append `count` records of an input; inputs come in order.
+
+        `ids[i]` belongs to record `known[i]` (all of them without `known`); `lines` are the lines of the records
+        within this piece of `line_count` lines, None if record i is on line i.
+        """
+        row = len(self)
+        if source != self._current:
+            self._current, self._lines = source, 0
+        start = row - int(self._firsts[source]) - self._lines
+        shifts = (lines - np.arange(count) if lines is not None else np.zeros(count, np.int64)) - start
+        changed = np.flatnonzero(np.diff(shifts, prepend=self._last_shift))
+        if len(changed):
+            self._shift_rows.append(changed + row)
+            self._shifts.append(shifts[changed])
+            self._last_shift = int(shifts[-1])
+        self._lines += line_count or count
+        self._firsts[source + 1 :] = row + count
+        if ids is not None and count:
+            if known is not None and len(known) < count:
+                position = np.full(count, -1, np.int64)
+                position[known] = np.arange(len(known))
+                ids = ids.take(pa.array(position, mask=position < 0))
+            self._chunks.append(ids)
+            self._chunk_rows.append(row + count)
+
+    def take(self, rows: Any) -> Any:
+        """Return the ids of these documents; null for a rejected record without a usable id."""
+        rows = np.asarray(rows, np.int64)
+        if self._type is not None:
+            return self._stored(rows)
+        if self._inputs and self._inputs[0].format == "arrow":
+            return pa.array(rows)
+        source, lines = self._locate(rows)
+        number = pa.array(lines).cast(pa.large_string())
+        return pc.binary_join_element_wise(
+            self._labels.take(pa.array(source)), number, pa.scalar(":", pa.large_string())
+        )
+
+    def place(self, row: int) -> tuple[Input, int]:
+        """Return the input of a document and its line or row there, from 1."""
+        source, lines = self._locate(np.array([row]))
+        return self._inputs[int(source[0])], int(lines[0])
+
+    def _locate(self, rows: I64) -> tuple[I64, I64]:
+        source = (
+            np.searchsorted(self._firsts[1:-1], rows, side="right") if len(self._inputs) > 1 else np.zeros_like(rows)
+        )
+        if len(self._shift_rows) > 1:
+            self._shift_rows, self._shifts = [np.concatenate(self._shift_rows)], [np.concatenate(self._shifts)]
+        lines = rows - self._firsts[source] + 1
+        if self._shift_rows:
+            span = np.searchsorted(self._shift_rows[0], rows, side="right")
+            lines = lines + np.concatenate([[0], self._shifts[0]])[span]
+        return source, lines
+
+    def _stored(self, rows: I64) -> Any:
+        """Gather from the chunks that are touched, without joining all of them."""
+        chunk = np.searchsorted(self._chunk_rows, rows, side="right") - 1
+        order = np.argsort(chunk, kind="stable")
+        touched, counts = np.unique(chunk, return_counts=True)
+        parts, done = [pa.array([], self._type)], 0
+        for index, count in zip(touched.tolist(), counts.tolist(), strict=True):
+            local = rows[order[done : done + count]] - self._chunk_rows[index]
+            parts.append(self._chunks[index].take(pa.array(local)))
+            done += count
+        inverse = np.empty_like(order)
+        inverse[order] = np.arange(len(order))
+        return pa.concat_arrays(parts).take(pa.array(inverse))

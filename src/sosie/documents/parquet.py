@@ -1,0 +1,145 @@
+"""Arrow batches, from Parquet files or from memory, to checked columns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sosie.documents.batch import Records
+from sosie.documents.columns import Columns
+from sosie.documents.inputs import Input
+from sosie.errors import DataError
+from sosie.types import Bools
+
+PIECE_BYTES = 16 << 20
+
+
+@contextlib.contextmanager
+def open_parquet(source: Input) -> Iterator[Any]:
+    """Open a Parquet file that must be the one that was listed; damage is a `DataError` naming the file."""
+    source.check_unchanged()
+    with _named(source):
+        file = pq.ParquetFile(source.path, buffer_size=1 << 20)
+    with file:
+        yield file
+
+
+def read_schema(source: Input) -> Any:
+    """Return the Arrow schema of a Parquet file."""
+    with open_parquet(source) as file, _named(source):
+        return file.schema_arrow
+
+
+def read_parquet(source: Input, names: list[str] | None, batch_size: int, threads: int | None) -> Iterator[Any]:
+    """Yield record batches of the columns, bounded in rows and, by the averages of the footer, in bytes."""
+    with open_parquet(source) as file:
+        with _named(source):
+            rows = _rows_per_piece(file.metadata, names, batch_size)
+            batches = file.iter_batches(batch_size=rows, columns=names, use_threads=threads != 1)
+        for batch in _each_named(source, batches):
+            yield batch.select(names) if names else batch
+    source.check_unchanged()
+
+
+def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:
+    """Yield record batches of a table in memory."""
+    yield from (table.select(names) if names else table).to_batches(max_chunksize=batch_size)
+
+
+def decode_columns(batch: Any, columns: Columns) -> Records:
+    """Check the texts and the ids of an Arrow batch.
+
+    >>> decode_columns(pa.record_batch({"text": ["a", None]}), Columns("text")).problems
+    {1: "'text' is null"}
+    """
+    count = batch.num_rows
+    problems: dict[int, str] = {}
+    texts = _as_text(batch.column(0))
+    good = _usable_text(texts, columns.text, problems)
+    ids = None
+    if columns.id is not None:
+        ids = batch.column(1)
+        if columns.id_type == pa.int64():
+            ids, usable = _as_integer(ids, columns.id, problems)
+        else:
+            ids = _as_text(ids)
+            usable = _usable_text(ids, columns.id, problems)
+        good &= usable
+    accepted = np.flatnonzero(good)
+    if len(accepted) < count:
+        texts = texts.filter(pa.array(good))
+        ids = None if ids is None else ids.filter(pa.array(good))
+    return Records(count, texts, ids, accepted, dict(sorted(problems.items())), None, count)
+
+
+def _as_text(array: Any) -> Any:
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return array if pa.types.is_large_string(array.type) else array.cast(pa.large_string())
+
+
+def _usable_text(array: Any, name: str, problems: dict[int, str]) -> Bools:
+    good = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+    for row in np.flatnonzero(~good).tolist():
+        problems.setdefault(row, f"{name!r} is null")
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        raw = array.cast(pa.large_binary())
+        for row in np.flatnonzero(good).tolist():
+            try:
+                raw[row].as_py().decode("utf-8")
+            except UnicodeDecodeError as error:
+                good[row] = False
+                problems.setdefault(row, f"{name!r} has invalid UTF-8 (byte {error.start + 1})")
+    return good
+
+
+def _as_integer(array: Any, name: str, problems: dict[int, str]) -> tuple[Any, Bools]:
+    if pa.types.is_uint64(array.type):
+        huge = pc.fill_null(pc.greater(array, pa.scalar(2**63 - 1, pa.uint64())), False)
+        for row in np.flatnonzero(huge.to_numpy(zero_copy_only=False)).tolist():
+            problems.setdefault(row, f"the id {name!r} is an integer beyond 64 bits; write it as text")
+        array = pc.if_else(huge, None, array)
+    array = array.cast(pa.int64())
+    good = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+    for row in np.flatnonzero(~good).tolist():
+        problems.setdefault(row, f"the id {name!r} is null")
+    return array, good
+
+
+def _rows_per_piece(metadata: Any, names: list[str] | None, batch_size: int) -> int:
+    """Return how many rows make a piece of about `PIECE_BYTES` in the largest row group."""
+    heaviest = 1.0
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        chunks = (group.column(column) for column in range(group.num_columns))
+        size = sum(chunk.total_uncompressed_size for chunk in chunks if names is None or chunk.path_in_schema in names)
+        heaviest = max(heaviest, size / max(group.num_rows, 1))
+    return max(1, min(batch_size, int(PIECE_BYTES / heaviest)))
+
+
+def _each_named(source: Input, batches: Iterator[Any]) -> Iterator[Any]:
+    while True:
+        with _named(source):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+@contextlib.contextmanager
+def _named(source: Input) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(
+            f"{source.path}: is damaged or not Parquet ({detail}). Restore the file or leave it out."
+        ) from error

@@ -1,0 +1,82 @@
+"""A look at the first documents: which columns a collection has, before anything is read for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from sosie.documents.blocks import find_lines, read_blocks
+from sosie.documents.columns import Columns, check_names, check_schema, schema_columns
+from sosie.documents.inputs import Input
+from sosie.documents.line import members_of, parse_line
+from sosie.documents.parquet import read_schema
+from sosie.errors import UsageError
+
+# So many JSON objects without the column, and the name is wrong rather than the data.
+PATIENCE = 100
+_PROBE_BYTES = 1 << 16
+
+
+def find_columns(inputs: list[Input], text: str, id_column: str | None, patient: bool) -> Columns:
+    """Decide the columns of a collection from its first usable document, and check every Parquet schema.
+
+    Without an id column, the column `id` is used if the first document has one. `patient` looks beyond documents
+    that will be skipped; otherwise the reader raises at the first one.
+    """
+    if text == id_column:
+        raise UsageError(f"the column {text!r} cannot hold both the texts and the ids: name another id column")
+    schemas = {source.path: read_schema(source) for source in inputs if source.format == "parquet"}
+    columns = _from_first_documents(inputs, schemas, Columns(text, id_column), patient)
+    if columns.id is not None and columns.id_type is None:
+        columns = Columns(text, columns.id, pa.large_string())
+    for path, schema in schemas.items():
+        check_schema(schema, columns, path)
+    return columns
+
+
+def _from_first_documents(inputs: list[Input], schemas: dict[str, Any], columns: Columns, patient: bool) -> Columns:
+    objects, complete = 0, False
+    lacking: tuple[str, list[str], list[str]] | None = None
+    for source in inputs:
+        if source.path in schemas:
+            return schema_columns(schemas[source.path], columns, source.path, may_find_id=not objects)
+        for line in _lines(source):
+            found = members_of(line)
+            if found is None:
+                if not patient:
+                    return columns
+                continue
+            objects += 1
+            present = found.names()
+            if objects == 1 and columns.id is None and columns.text != "id" and "id" in present:
+                columns = Columns(columns.text, "id")
+            missing = [name for name in columns.names if name not in present]
+            if missing:
+                lacking = lacking or (source.path, present, missing)
+            else:
+                complete = True
+                outcome = parse_line(line, columns)
+                if not isinstance(outcome, str):
+                    return Columns(columns.text, columns.id, _id_type(outcome[1]))
+                if not patient:
+                    return columns
+            if objects == PATIENCE and not complete:
+                break
+        if objects >= PATIENCE and not complete:
+            break
+    if lacking and not complete:
+        path, present, missing = lacking
+        check_names(present, missing, path)
+    return columns
+
+
+def _id_type(value: object) -> Any:
+    return None if value is None else pa.int64() if isinstance(value, int) else pa.large_string()
+
+
+def _lines(source: Input) -> Iterator[bytes]:
+    for block in read_blocks(source, _PROBE_BYTES):
+        lines = find_lines(block)
+        yield from (block[start:end] for start, end in zip(lines.starts, lines.ends, strict=True))

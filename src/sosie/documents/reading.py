@@ -1,0 +1,164 @@
+"""One pass over a source: decode on threads, number in order, check the ids, cut into batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sosie.documents.batch import Batch, Records, Reject
+from sosie.documents.blocks import read_blocks
+from sosie.documents.columns import Columns
+from sosie.documents.ids import DocumentIds
+from sosie.documents.inputs import Input
+from sosie.documents.jsonl import decode_block
+from sosie.documents.parquet import decode_columns, read_parquet, slice_table
+from sosie.documents.seen import SeenIds
+from sosie.errors import DataError, SosieError
+from sosie.kernels.parallel import ordered_map
+
+BATCH_BYTES = 64 << 20
+_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A block of lines or an Arrow batch of one input, or the error that ended the input."""
+
+    source: int
+    content: Any
+
+
+class Reading(Iterator[Batch]):
+    """The batches of a source, in document order, and what is known of its documents so far.
+
+    `counts[i]` is the number of records in `inputs[i]`; `table` is the Arrow table of a source in memory.
+    """
+
+    def __init__(self, inputs: list[Input], columns: Columns, table: Any, skip: bool, batch_size: int) -> None:
+        self.inputs = inputs
+        self.columns = columns
+        self.table = table
+        self.ids = DocumentIds(inputs, columns.id_type)
+        self.counts = np.zeros(len(inputs), np.int64)
+        self.rejected = 0
+        self.finished = False
+        self._skip = skip
+        self._batch_size = batch_size
+        self._lines = np.zeros(len(inputs), np.int64)
+        self._seen = SeenIds(self.ids.take)
+        self._batches: Iterator[Batch] = iter(())
+
+    @property
+    def documents(self) -> int:
+        """How many records were read so far, rejected ones included."""
+        return int(self.counts.sum())
+
+    def start(self, threads: int | None) -> Reading:
+        """Make the batches ready; nothing is read before the first is asked for."""
+        self._batches = self._stream(threads)
+        return self
+
+    def __next__(self) -> Batch:
+        return next(self._batches)
+
+    def _stream(self, threads: int | None) -> Iterator[Batch]:
+        pieces = read_pieces(self.inputs, self.table, self.columns.names, _ROWS, threads)
+        for source, records in ordered_map(partial(_decode, columns=self.columns), pieces, threads):
+            if isinstance(records, SosieError):
+                raise records
+            yield from self._number(source, records)
+        self.finished = True
+
+    def _number(self, source: int, records: Records) -> Iterator[Batch]:
+        first_row, first_line = self.documents, int(self._lines[source])
+        self.ids.extend(source, records.count, records.ids, records.lines, records.line_count, known=records.accepted)
+        self.counts[source] += records.count
+        self._lines[source] += records.line_count
+        records = records.without(self._repeated(records, first_row))
+        rejects = []
+        for position, reason in sorted(records.problems.items()):
+            line = first_line + 1 + (position if records.lines is None else int(records.lines[position]))
+            place = self.inputs[source]
+            if not self._skip:
+                raise DataError(f"{place.label}, {place.unit} {line}: {reason}. {_remedy(place, reason)}")
+            raw = None if records.raw is None else records.raw(position)
+            rejects.append(Reject(first_row + position, place.label, line, reason, raw))
+        self.rejected += len(rejects)
+        yield from self._cut(records, first_row, rejects)
+
+    def _repeated(self, records: Records, first_row: int) -> dict[int, str]:
+        """Find the records whose id an earlier one has."""
+        if records.ids is None:
+            return {}
+        earlier = self._seen.admit(records.ids, records.accepted + first_row)
+        reasons = {}
+        for index in np.flatnonzero(earlier >= 0).tolist():
+            place, line = self.ids.place(int(earlier[index]))
+            value = records.ids[index].as_py()
+            reasons[int(records.accepted[index])] = (
+                f"duplicate id {value!r}, first in {place.label}, {place.unit} {line}"
+            )
+        return reasons
+
+    def _cut(self, records: Records, first_row: int, rejects: list[Reject]) -> Iterator[Batch]:
+        rows = records.accepted + first_row
+        start = taken = 0
+        while True:
+            stop = _end(records.texts, start, self._batch_size)
+            here = len(rejects) if stop >= len(rows) else taken
+            while here < len(rejects) and stop < len(rows) and rejects[here].row < rows[stop]:
+                here += 1
+            ids = None if records.ids is None else records.ids[start:stop]
+            if stop > start or here > taken:
+                yield Batch(records.texts[start:stop], ids, rows[start:stop], rejects[taken:here])
+            start, taken = stop, here
+            if start >= len(rows):
+                return
+
+
+def read_pieces(
+    inputs: list[Input], table: Any, names: list[str] | None, rows: int, threads: int | None
+) -> Iterator[Piece]:
+    """Yield the inputs in pieces; an error comes as the last piece, so that it is met in document order."""
+    source = 0
+    try:
+        for source, place in enumerate(inputs):
+            if place.format == "jsonl":
+                contents: Iterator[Any] = read_blocks(place)
+            elif place.format == "parquet":
+                contents = read_parquet(place, names, rows, threads)
+            else:
+                contents = slice_table(table, names, rows)
+            for content in contents:
+                yield Piece(source, content)
+    except SosieError as error:
+        yield Piece(source, error)
+
+
+def _decode(piece: Piece, columns: Columns) -> tuple[int, Records | SosieError]:
+    if isinstance(piece.content, SosieError):
+        return piece.source, piece.content
+    if isinstance(piece.content, bytes):
+        return piece.source, decode_block(piece.content, columns)
+    return piece.source, decode_columns(piece.content, columns)
+
+
+def _end(texts: Any, start: int, batch_size: int) -> int:
+    """Return where a batch ends that holds at most `batch_size` texts and, if more than one, `BATCH_BYTES`."""
+    stop = min(start + batch_size, len(texts))
+    if stop - start < 2:
+        return stop
+    offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset + start : texts.offset + stop + 1]
+    if offsets[-1] - offsets[0] <= BATCH_BYTES:
+        return stop
+    return start + max(1, int(np.searchsorted(offsets, offsets[0] + BATCH_BYTES, side="right")) - 1)
+
+
+def _remedy(place: Input, reason: str) -> str:
+    if reason.startswith("duplicate id"):
+        return "Make the ids distinct, name another --id-column or pass --on-error skip."
+    return f"Fix the {place.unit} or pass --on-error skip."

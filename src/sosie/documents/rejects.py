@@ -1,0 +1,40 @@
+"""`rejected.jsonl`: the records that could not be used, written as they are found."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from types import TracebackType
+from typing import IO
+
+from sosie.documents.batch import Reject
+
+
+class RejectLog:
+    """Writes rejects to `rejected.jsonl` in a directory; the file appears with the first of them."""
+
+    name = "rejected.jsonl"
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self._path = os.path.join(directory, self.name)
+        self._file: IO[str] | None = None
+        self.count = 0
+
+    def __enter__(self) -> RejectLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, rejects: Iterable[Reject]) -> None:
+        """Append rejects: file, line, reason and, for JSONL, the line as it was."""
+        for reject in rejects:
+            if self._file is None:
+                self._file = open(self._path, "w", encoding="utf-8", newline="\n")
+            fields = {"file": reject.file, "line": reject.line, "reason": reject.reason, "raw": reject.raw}
+            self._file.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            self.count += 1

@@ -1,0 +1,128 @@
+"""The contract of every Hamming index."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from sosie.errors import MismatchError, UsageError
+from sosie.index.ids import RowIds
+from sosie.types import I64, Matches, Signatures, U64
+
+
+class Index(ABC):
+    """Signatures that can be searched by Hamming distance.
+
+    - **Rows** are numbered from 0 in the order of adding and keep their numbers when others are removed. `len(index)` is
+      the number of rows that are present.
+    - **Near** means `distance <= radius`. Matches of a query are ordered by (distance, row); ties go to the lower row.
+    - **Results are ragged** (`Matches`): `search` gives k rows for every query, or all rows if there are fewer;
+      `within` gives as many as there are, possibly none. An index without rows gives empty results.
+    - **Ids** travel with the rows: `matches.ids`. Rows added without ids go on being numbered. Adding an id that is
+      present raises `MismatchError`, and so does removing one that is not; then nothing has changed.
+    - **Widths and specs** are checked before any comparison: other bits, or another known digest, raise
+      `MismatchError`. A k below 1 or a radius outside 0..bits raises `UsageError`.
+    - **Threads** (None: all cores) never change a result. Searches may run side by side, but not beside `add` or
+      `remove`.
+    - **Counters** tell the work: `comparisons` is the number of rows that had to be looked at, over all queries.
+
+    An implementation builds on the hooks `_append`, `_forget`, `_top`, `_near` and `_words`, which may rely on checked
+    arguments and on at least one row and one query. An approximate index documents which part of this it relaxes.
+    """
+
+    def __init__(self, signatures: Signatures) -> None:
+        self._bits = signatures.bits
+        self._digest = signatures.digest
+        self._ids = RowIds()
+        self._removed = 0
+        self.add(signatures)
+
+    def __len__(self) -> int:
+        return len(self._ids) - self._removed
+
+    @property
+    def bits(self) -> int:
+        """The width of the signatures."""
+        return self._bits
+
+    @property
+    def digest(self) -> str | None:
+        """The spec that made the signatures, None if unknown."""
+        return self._digest
+
+    @property
+    def ids(self) -> Any:
+        """The id of every row that was ever added, by row number, as an Arrow array."""
+        return self._ids.all
+
+    def search(self, queries: Signatures, k: int, *, threads: int | None = None) -> Matches:
+        """Return the k nearest rows of each query."""
+        self._check(queries)
+        if k < 1:
+            raise UsageError(f"k must be at least 1, got {k}")
+        if not len(self) or not len(queries):
+            return self._nothing(len(queries))
+        return self._named(self._top(queries.words, min(k, len(self)), threads))
+
+    def within(
+        self, queries: Signatures, radius: int, *, first: bool = False, threads: int | None = None
+    ) -> Matches:
+        """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row."""
+        self._check(queries)
+        if not 0 <= radius <= self.bits:
+            raise UsageError(f"radius must be between 0 and {self.bits}, got {radius}")
+        if not len(self) or not len(queries):
+            return self._nothing(len(queries))
+        return self._named(self._near(queries.words, radius, first, threads))
+
+    def add(self, signatures: Signatures) -> None:
+        """Append rows; they are found at once."""
+        self._check(signatures)
+        self._ids.add(signatures.ids)
+        if len(signatures):
+            self._append(signatures.words)
+
+    def remove(self, ids: Any) -> None:
+        """Remove rows by their ids (an Arrow array or any sequence); the other rows keep their numbers."""
+        rows = self._ids.remove(ids)
+        self._removed += len(rows)
+        if len(rows):
+            self._forget(rows)
+
+    @abstractmethod
+    def _append(self, words: U64) -> None:
+        """Store rows after those that are there."""
+
+    @abstractmethod
+    def _forget(self, rows: I64) -> None:
+        """Never find these rows again."""
+
+    @abstractmethod
+    def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
+        """Find the k nearest rows; k is at most the number of rows."""
+
+    @abstractmethod
+    def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
+        """Find the rows within a radius."""
+
+    @abstractmethod
+    def _words(self) -> U64:
+        """Return the words of every row that was ever added; those of removed rows do not matter."""
+
+    def _check(self, other: Signatures) -> None:
+        if other.bits != self.bits:
+            raise MismatchError(f"signatures of {other.bits} bits do not fit an index of {self.bits} bits")
+        if self.digest is not None and other.digest is not None and other.digest != self.digest:
+            raise MismatchError(
+                f"signatures of spec {other.digest} do not fit an index of spec {self.digest}: sign both the same way"
+            )
+
+    def _nothing(self, queries: int) -> Matches:
+        empty = np.empty(0, np.int64)
+        return self._named(Matches(np.zeros(queries + 1, np.int64), empty, empty.astype(np.int32), None, {"comparisons": 0}))
+
+    def _named(self, matches: Matches) -> Matches:
+        return dataclasses.replace(matches, ids=self._ids.of(matches.rows))

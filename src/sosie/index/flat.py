@@ -1,0 +1,126 @@
+"""The exhaustive index: every row is compared, exactly, over bit planes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+
+from typing import TypeVar
+
+import numpy as np
+
+from sosie.index.base import Index
+from sosie.kernels.arrays import aligned_zeros
+from sosie.kernels.parallel import ordered_map, thread_count
+from sosie.kernels.plane_top import UNFILLED, plane_top
+from sosie.kernels.plane_within import Hits, plane_within, room_for_hits, sort_hits
+from sosie.kernels.planes import BLOCK, ask_planes, get_rows, plane_count, set_rows
+from sosie.types import I64, U64, Matches, Signatures
+
+R = TypeVar("R")
+_TILE = 64  # queries that share a pass over the rows
+_MANY = 2**62  # more matches than there can be
+_Task = tuple[int, int, int]  # first query, first block, last block
+
+
+class FlatIndex(Index):
+    """Exact search of 1 to 4096 bits by comparing every row.
+
+    The rows are held as bit planes only (`kernels.planes`): counting over planes is faster than comparing row by row at
+    every width, for a batch and for one query. They take as much memory as the signatures, up to 31 bits of padding.
+
+    >>> index = FlatIndex(Signatures(np.array([0b000, 0b011, 0b111], np.uint64), bits=1 * 64))
+    >>> matches = index.search(Signatures(np.array([0b001], np.uint64)), k=2)
+    >>> matches.rows.tolist(), matches.distances.tolist()
+    ([0, 1], [1, 1])
+    """
+
+    def __init__(self, signatures: Signatures) -> None:
+        self._planes = aligned_zeros((0, plane_count(signatures.bits), BLOCK // 64))
+        self._live = aligned_zeros((0, BLOCK // 64))
+        self._rows = 0
+        super().__init__(signatures)
+
+    def _append(self, words: U64) -> None:
+        rows = self._rows + len(words)
+        self._reserve(-(-rows // BLOCK))
+        set_rows(self._planes, self._rows, words)
+        set_rows(self._live.reshape(-1, 1, BLOCK // 64), self._rows, np.ones((len(words), 1), np.uint64))
+        self._rows = rows
+
+    def _reserve(self, blocks: int) -> None:
+        """Make room for blocks; room grows by halves, so that adding row by row costs little."""
+        have = len(self._planes)
+        if blocks <= have:
+            return
+        room = max(blocks, have + have // 2)
+        planes, live = aligned_zeros((room, *self._planes.shape[1:])), aligned_zeros((room, BLOCK // 64))
+        planes[:have], live[:have] = self._planes, self._live
+        self._planes, self._live = planes, live
+
+    def _forget(self, rows: I64) -> None:
+        marks = self._live.reshape(-1)
+        np.bitwise_and.at(marks, rows // 64, ~(np.uint64(1) << (rows % 64).astype(np.uint64)))
+
+    def _words(self) -> U64:
+        words = np.empty((self._rows, -(-self.bits // 64)), np.uint64)
+        get_rows(self._planes, words)
+        return words
+
+    def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
+        def run(task: _Task) -> I64:
+            query, first, last = task
+            asked = ask_planes(queries[query : query + _TILE], self._planes.shape[1])
+            best = np.full((len(asked.order), k), UNFILLED)
+            plane_top(self._planes, self._live, first, last, asked, best)
+            return best
+
+        pieces = self._by_tile(run, len(queries), threads)
+        best = np.concatenate([np.sort(np.concatenate(parts, axis=1), axis=1)[:, :k] for parts in pieces]).reshape(-1)
+        offsets = np.arange(len(queries) + 1) * k
+        counters = {"comparisons": len(queries) * len(self)}
+        return Matches(offsets, best & (2**48 - 1), (best >> 48).astype(np.int32), None, counters)
+
+    def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
+        def run(task: _Task) -> Hits:
+            return self._scan(queries[task[0] : task[0] + _TILE], task, radius, 1 if first else _MANY)
+
+        found = []
+        for start, parts in enumerate(self._by_tile(run, len(queries), threads)):
+            hits = Hits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            if first:  # every span of rows may have brought one
+                hits = Hits(*(column[np.unique(hits.queries, return_index=True)[1]] for column in hits))
+            found.append(sort_hits(hits, min(_TILE, len(queries) - start * _TILE), self.bits))
+        sizes = np.concatenate([np.diff(offsets) for offsets, _, _ in found])
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        rows, distances = np.concatenate([f[1] for f in found]), np.concatenate([f[2] for f in found])
+        return Matches(offsets, rows, distances, None, {"comparisons": self._looked_at(sizes, rows, first)})
+
+    def _scan(self, queries: U64, task: _Task, radius: int, wanted: int) -> Hits:
+        """Collect the matches of some queries in a span of blocks, a room full at a time."""
+        asked = ask_planes(queries, self._planes.shape[1])
+        remaining = np.full(len(queries), wanted)
+        room = room_for_hits(len(queries), self._planes.shape[1])
+        pieces, block = [], task[1]
+        while True:
+            block, count = plane_within(self._planes, self._live, block, task[2], asked, radius, remaining, room)
+            pieces.append(Hits(*(column[:count].copy() for column in room)))
+            if block >= task[2]:
+                return Hits(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+
+    def _by_tile(self, run: Callable[[_Task], R], queries: int, threads: int | None) -> list[list[R]]:
+        """Run every tile of queries, split by rows where there are too few tiles; results are grouped by tile."""
+        blocks = -(-self._rows // BLOCK)
+        tiles = -(-queries // _TILE)
+        workers = thread_count(threads)
+        parts = min(-(-2 * workers // tiles), blocks) if 1 < workers and tiles < 2 * workers else 1
+        cuts = [blocks * part // parts for part in range(parts + 1)]
+        tasks = [(t * _TILE, cuts[p], cuts[p + 1]) for t in range(tiles) for p in range(parts)]
+        results = zip(tasks, ordered_map(run, tasks, min(workers, len(tasks))), strict=True)
+        return [[result for _, result in tile] for _, tile in groupby(results, key=lambda pair: pair[0][0])]
+
+    def _looked_at(self, sizes: I64, rows: I64, first: bool) -> int:
+        """Return the rows up to the first match where that was enough, else all."""
+        if not first:
+            return len(sizes) * len(self)
+        return int(np.sum(rows + 1)) + int(np.sum(sizes == 0)) * len(self)

@@ -1,0 +1,106 @@
+"""The index of keys: which rows share a key with this one?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sosie.errors import MismatchError
+from sosie.index.ids import RowIds
+from sosie.kernels.key_lookup import KeyTables, build_tables, find_rows, most_found
+from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.plane_within import Hits, sort_hits
+from sosie.types import U64, Keys, Matches
+
+_ROOM = 1 << 20  # rows that one piece of work may find
+
+
+class KeyIndex:
+    """Rows by their keys, as sorted tables with a directory, so that a look-up costs a step or two.
+
+    Added rows form a run of their own; a run is merged into the one before it as soon as that is less than twice as
+    long, so that there are few runs and every row is sorted few times.
+
+    >>> index = KeyIndex(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64)))
+    >>> found = index.candidates(Keys(np.array([[1, 6]], np.uint64)))
+    >>> found.rows.tolist(), found.distances.tolist()
+    ([2, 0], [0, 1])
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._tables = keys.values.shape[1]
+        self._digest = keys.digest
+        self._ids = RowIds()
+        self._runs: list[tuple[U64, int, KeyTables]] = []
+        self.add(keys)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def tables(self) -> int:
+        """The number of keys of a row."""
+        return self._tables
+
+    @property
+    def digest(self) -> str | None:
+        """The spec that made the keys, None if unknown."""
+        return self._digest
+
+    @property
+    def ids(self) -> Any:
+        """The id of every row, as an Arrow array."""
+        return self._ids.all
+
+    def add(self, keys: Keys) -> None:
+        """Append rows; they are found at once. A known id raises `MismatchError`."""
+        self._check(keys)
+        first = len(self)
+        self._ids.add(keys.ids)
+        values = np.array(keys.values)
+        if not len(values):
+            return
+        while self._runs and len(self._runs[-1][0]) < 2 * len(values):
+            before, first, _ = self._runs.pop()
+            values = np.concatenate([before, values])
+        self._runs.append((values, first, build_tables(values, first)))
+
+    def candidates(self, queries: Keys, *, threads: int | None = None) -> Matches:
+        """Return for each query the rows that share a key in some table, each once.
+
+        They are ordered by (number of tables that do not agree, row); that number is their distance. The counter
+        `looked_up` tells how many table entries were read.
+        """
+        self._check(queries)
+        values = np.ascontiguousarray(queries.values)
+        bounds = sum((most_found(run, values) for _, _, run in self._runs), np.zeros(len(values), np.int64))
+        cuts = spans(np.concatenate([[0], np.cumsum(bounds)]), _ROOM)
+        found = list(ordered_map(lambda cut: self._find(values[cut[0] : cut[1]]), cuts, threads))
+        sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part[0]) for part in found)])
+        rows = np.concatenate([np.empty(0, np.int64), *(part[1] for part in found)])
+        distances = np.concatenate([np.empty(0, np.int32), *(part[2] for part in found)])
+        return Matches(np.cumsum(sizes), rows, distances, self._ids.of(rows), {"looked_up": int(bounds.sum())})
+
+    def _find(self, queries: U64) -> tuple[Any, Any, Any]:
+        pieces = [_find_in(run, queries, first) for _, first, run in self._runs]
+        hits = Hits(*(np.concatenate(column) for column in zip(_no_hits(0), *pieces, strict=True)))
+        return sort_hits(hits, len(queries), self._tables)
+
+    def _check(self, other: Keys) -> None:
+        if other.values.shape[1] != self._tables:
+            raise MismatchError(f"keys of {other.values.shape[1]} tables do not fit an index of {self._tables}")
+        if self.digest is not None and other.digest is not None and other.digest != self.digest:
+            raise MismatchError(
+                f"keys of spec {other.digest} do not fit an index of spec {self.digest}: make both the same way"
+            )
+
+
+def _find_in(run: KeyTables, queries: U64, first: int) -> Hits:
+    room = _no_hits(int(np.minimum(most_found(run, queries), run.keys.shape[1]).sum()))
+    count = find_rows(run, queries, first, room)
+    return Hits(*(column[:count] for column in room))
+
+
+def _no_hits(room: int) -> Hits:
+    return Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))

@@ -1,0 +1,26 @@
+"""The arrays that kernels take, and where they begin in memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+U64 = NDArray[np.uint64]
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+
+_LINE = 8  # words of a cache line
+
+
+def aligned_zeros(shape: tuple[int, ...]) -> U64:
+    """Return zeroed words that begin on a cache line: a vector of 64 bytes across two lines costs twice.
+
+    >>> aligned_zeros((3, 8)).ctypes.data % 64
+    0
+    """
+    size = math.prod(shape)
+    words = np.zeros(size + _LINE, np.uint64)
+    start = -(words.ctypes.data // 8) % _LINE
+    return words[start : start + size].reshape(shape)

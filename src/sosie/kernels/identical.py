@@ -1,0 +1,40 @@
+"""Identical sets: a digest of each row's features, and the proof that two rows are equal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sosie.kernels.compile import kernel
+from sosie.kernels.mix import splitmix64
+
+
+@kernel
+def set_digests(hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return a 64-bit digest of each row; equal rows have equal digests."""
+    digests = np.empty(starts.size, np.uint64)
+    for row in range(starts.size):
+        digest = np.uint64(stops[row] - starts[row])
+        for at in range(starts[row], stops[row]):
+            digest = splitmix64(digest ^ hashes[at])
+        digests[row] = digest
+    return digests
+
+
+@kernel
+def equal_rows(
+    hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> np.ndarray:
+    """Return whether rows a[i] and b[i] hold the same features."""
+    equal = np.empty(a.size, np.bool_)
+    for pair in range(a.size):
+        i = starts[a[pair]]
+        j = starts[b[pair]]
+        size = stops[a[pair]] - i
+        same = size == stops[b[pair]] - j
+        if same:
+            for at in range(size):
+                if hashes[i + at] != hashes[j + at]:
+                    same = False
+                    break
+        equal[pair] = same
+    return equal

@@ -1,0 +1,68 @@
+"""How many features two documents share: a merge of two sorted spans that stops when the threshold is out of reach."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sosie.kernels.compile import kernel
+
+
+@kernel
+def required_overlap(a: int, b: int, numerator: int, denominator: int) -> int:
+    """Return the least c with c / (a + b - c) >= numerator / denominator, in integers."""
+    whole = numerator + denominator
+    return (numerator * (a + b) + whole - 1) // whole
+
+
+@kernel
+def shared_features(hashes: np.ndarray, i: int, i_stop: int, j: int, j_stop: int, need: int) -> int:
+    """Return the number of shared features of two sorted spans, or -1 as soon as it cannot reach `need`."""
+    shared = 0
+    misses = (i_stop - i) + (j_stop - j) - 2 * need
+    if misses < 0 or min(i_stop - i, j_stop - j) < need:
+        return -1
+    while i < i_stop and j < j_stop:
+        u = hashes[i]
+        v = hashes[j]
+        shared += u == v
+        misses -= u != v
+        i += u <= v
+        j += v <= u
+        if misses < 0:
+            return -1
+    return shared if shared >= need else -1
+
+
+@kernel
+def overlaps(
+    hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray, a: np.ndarray, b: np.ndarray, fraction: tuple[int, int]
+) -> np.ndarray:
+    """Return the number of shared features of each pair, or -1 where its Jaccard similarity is below the fraction."""
+    shared = np.empty(a.size, np.int64)
+    for pair in range(a.size):
+        i = a[pair]
+        j = b[pair]
+        need = required_overlap(stops[i] - starts[i], stops[j] - starts[j], fraction[0], fraction[1])
+        shared[pair] = shared_features(hashes, starts[i], stops[i], starts[j], stops[j], need)
+    return shared
+
+
+@kernel
+def dot_products(
+    hashes: np.ndarray, weights: np.ndarray, starts: np.ndarray, stops: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> np.ndarray:
+    """Return the sum of weight * weight over the shared features of each pair."""
+    dots = np.zeros(a.size, weights.dtype)
+    for pair in range(a.size):
+        i = starts[a[pair]]
+        i_stop = stops[a[pair]]
+        j = starts[b[pair]]
+        j_stop = stops[b[pair]]
+        while i < i_stop and j < j_stop:
+            u = hashes[i]
+            v = hashes[j]
+            if u == v:
+                dots[pair] += weights[i] * weights[j]
+            i += u <= v
+            j += v <= u
+    return dots

@@ -1,0 +1,114 @@
+"""All rows within a radius of each query, over bit planes; and their order."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sosie.kernels.arrays import I32, I64, U64
+from sosie.kernels.compile import kernel
+from sosie.kernels.plane_count import add_planes, mark_below
+from sosie.kernels.planes import Asked
+from sosie.kernels.popcount import popcount
+
+
+class Hits(NamedTuple):
+    """Matches in the order of finding: entry i says that `rows[i]` is at `distances[i]` from `queries[i]`."""
+
+    queries: I32
+    rows: I64
+    distances: I32
+
+
+def room_for_hits(queries: int, planes: int) -> Hits:
+    """Return room for twice the matches that `plane_within` may find before it looks at the room again."""
+    room = 2 * queries * 512 * max(1, 512 // planes)
+    return Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
+
+
+@kernel
+def plane_within(
+    planes: U64, live: U64, first: int, last: int, asked: Asked, radius: int, wanted: I64, hits: Hits
+) -> tuple[int, int]:
+    """Write the matches in the blocks from `first` on; return the block to go on with and the number of matches.
+
+    It stops before `last` when the room in `hits` may not suffice for the next blocks. `wanted[query]` is how many
+    more matches a query wants, and is counted down. The other arguments are as in `plane_top`.
+    """
+    order, units, slices = asked.order, asked.units, asked.slices
+    queries, chunks, height = units.shape[0], units.shape[1], slices.shape[1] // 8
+    flat, marks = planes.reshape(planes.size), live.reshape(live.size)
+    stride = planes.shape[1] * 8
+    counting = np.ones(queries, np.bool_)
+    found = np.empty(8, np.uint64)
+    tile = max(1, 512 // planes.shape[1])
+    bound = min(radius + 1, (1 << height) - 1)
+    total = 0
+    for start in range(first, last, tile):
+        if total + queries * 512 * tile > hits.rows.size:
+            return start, total
+        for chunk in range(chunks):
+            for query in range(queries):
+                if wanted[query] == 0 or (chunk > 0 and not counting[query]):
+                    continue
+                counts = slices[query]
+                for block in range(start, min(start + tile, last)):
+                    if chunk == 0:
+                        counts[:] = np.uint64(0)
+                    add_planes(flat, block * stride, order[query, 512 * chunk :], units[query, chunk], counts, height)
+                    counting[query] = mark_below(counts, height, bound, marks, 8 * block, found)
+                    if counting[query] and chunk == chunks - 1:
+                        more = _write(
+                            counts, height, found, 512 * block, wanted[query], hits.rows[total:], hits.distances[total:]
+                        )
+                        hits.queries[total : total + more] = query
+                        wanted[query] -= more
+                        total += more
+    return last, total
+
+
+@kernel
+def _write(counts: U64, height: int, found: U64, start: int, limit: int, rows: I64, distances: I32) -> int:
+    """Write up to `limit` of the rows marked in `found`, with their distances."""
+    total = 0
+    for lane in range(8):
+        marked = found[lane]
+        while marked != np.uint64(0) and total < limit:
+            lowest = marked & (~marked + np.uint64(1))
+            marked ^= lowest
+            distance = 0
+            for level in range(height):
+                if counts[8 * level + lane] & lowest:
+                    distance |= 1 << level
+            rows[total] = start + 64 * lane + np.int64(popcount(lowest - np.uint64(1)))
+            distances[total] = distance
+            total += 1
+    return total
+
+
+@kernel
+def sort_hits(hits: Hits, queries: int, bits: int) -> tuple[I64, I64, I32]:
+    """Order matches by (query, distance), stable, as `offsets, rows, distances`."""
+    count = hits.rows.size
+    starts = np.zeros(bits + 2, np.int64)
+    for i in range(count):
+        starts[hits.distances[i] + 1] += 1
+    for d in range(bits + 1):
+        starts[d + 1] += starts[d]
+    by_distance = np.empty(count, np.int64)
+    for i in range(count):
+        by_distance[starts[hits.distances[i]]] = i
+        starts[hits.distances[i]] += 1
+    offsets = np.zeros(queries + 1, np.int64)
+    for i in range(count):
+        offsets[hits.queries[i] + 1] += 1
+    for q in range(queries):
+        offsets[q + 1] += offsets[q]
+    place = offsets[:-1].copy()
+    rows, distances = np.empty(count, np.int64), np.empty(count, np.int32)
+    for i in by_distance:
+        at = place[hits.queries[i]]
+        rows[at], distances[at] = hits.rows[i], hits.distances[i]
+        place[hits.queries[i]] = at + 1
+    return offsets, rows, distances

@@ -1,0 +1,55 @@
+"""The brute-force join: all pairs are compared, over bit planes. It wins when the radius is large."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sosie.kernels.arrays import aligned_zeros
+from sosie.kernels.parallel import ordered_map
+from sosie.kernels.plane_within import plane_within, room_for_hits
+from sosie.kernels.planes import BLOCK, ask_planes, plane_count, set_rows
+from sosie.matches.check import check_join
+from sosie.matches.equal import join_distinct
+from sosie.types import I64, U64, Pairs, Signatures
+
+_TILE = 64  # rows that share a pass over the others
+_MANY = 2**62
+
+
+def join_brute(a: Signatures, b: Signatures | None = None, radius: int = 3, threads: int | None = None) -> Pairs:
+    """Return all pairs of rows at most `radius` apart, as `join_blocks` does, for any radius.
+
+    >>> rows = Signatures(np.array([0b1111, 0b1110, 0b0000], np.uint64))
+    >>> join_brute(rows, radius=64).b.tolist()
+    [1, 2, 2]
+    """
+    check_join(a, b, radius, a.bits)
+    return join_distinct(a, b, lambda words, split: _join(words, split, a.bits, radius, threads))
+
+
+def _join(words: U64, split: int, bits: int, radius: int, threads: int | None) -> Pairs:
+    others = words[split:]
+    blocks = -(-len(others) // BLOCK)
+    planes, live = aligned_zeros((blocks, plane_count(bits), BLOCK // 64)), aligned_zeros((blocks, BLOCK // 64))
+    set_rows(planes, 0, others)
+    set_rows(live.reshape(-1, 1, BLOCK // 64), 0, np.ones((len(others), 1), np.uint64))
+
+    def run(start: int) -> tuple[I64, I64]:
+        """Find the partners of a tile of rows; inside one collection only those that come later."""
+        queries = words[start : min(start + _TILE, split or len(words))]
+        asked = ask_planes(queries, planes.shape[1])
+        room = room_for_hits(len(queries), planes.shape[1])
+        wanted = np.full(len(queries), _MANY)
+        block, left, right = 0 if split else start // BLOCK, [], []
+        while block < blocks:
+            block, count = plane_within(planes, live, block, blocks, asked, radius, wanted, room)
+            a, b = room.queries[:count] + np.int64(start), room.rows[:count] + split
+            later = a < b
+            left.append(a[later])
+            right.append(b[later])
+        return np.concatenate(left), np.concatenate(right)
+
+    found = list(ordered_map(run, range(0, split or len(words), _TILE), threads))
+    comparisons = split * len(others) if split else len(words) * (len(words) - 1) // 2
+    left, right = (np.concatenate(column) for column in zip(*found, strict=True))
+    return Pairs(left, right, {"comparisons": comparisons})

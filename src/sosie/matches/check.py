@@ -1,0 +1,22 @@
+"""What a join refuses."""
+
+from __future__ import annotations
+
+from sosie.errors import MismatchError, UsageError
+from sosie.types import Signatures
+
+
+def check_join(a: Signatures, b: Signatures | None, radius: int, largest: int) -> None:
+    """Raise unless two collections fit together and the radius is possible.
+
+    >>> import numpy as np
+    >>> check_join(Signatures(np.zeros((1, 1), np.uint64)), None, 3, 63)
+    """
+    if not 0 <= radius <= largest:
+        raise UsageError(f"radius must be between 0 and {largest}, got {radius}")
+    if b is None:
+        return
+    if a.bits != b.bits:
+        raise MismatchError(f"signatures of {a.bits} and {b.bits} bits cannot be joined")
+    if a.digest is not None and b.digest is not None and a.digest != b.digest:
+        raise MismatchError(f"signatures of specs {a.digest} and {b.digest} cannot be joined: sign both the same way")

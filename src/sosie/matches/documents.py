@@ -1,0 +1,65 @@
+"""Join documents: every verified pair of one collection, or of two."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from sosie.documents.reading import Reading
+from sosie.documents.source import Source
+from sosie.features.collect import collect
+from sosie.features.shingles import Shingles
+from sosie.matches.sets import join_sets
+from sosie.matches.verify import verify
+from sosie.types import VerifiedPairs
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedDocuments:
+    """Verified pairs of documents: a of the first collection, b of the second (or also of the first)."""
+
+    first: Reading
+    second: Reading
+    pairs: VerifiedPairs
+
+    @property
+    def table(self) -> Any:
+        """The pairs as ids: a, b, similarity."""
+        return pa.table(
+            {
+                "a": self.first.ids.take(self.pairs.a),
+                "b": self.second.ids.take(self.pairs.b),
+                "similarity": pa.array(self.pairs.similarity),
+            }
+        )
+
+
+def join_documents(
+    source: Source,
+    other: Source | None = None,
+    *,
+    threshold: float | str | Fraction,
+    shingles: Shingles,
+    threads: int | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> JoinedDocuments:
+    """Return all pairs of documents whose shingles have a Jaccard similarity of at least the threshold.
+
+    >>> table = pa.table({"id": [7, 8], "text": ["a b c d e f g h", "a b c d e f g h i"]})
+    >>> join_documents(Source(table), threshold=0.8, shingles=Shingles(3)).table.to_pylist()
+    [{'a': 7, 'b': 8, 'similarity': 0.8571428571428571}]
+    """
+    with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
+        readings = [each.batches(threads) for each in (source, other) if each is not None]
+        collections = [collect(reading, shingles, scratch, threads=threads, advance=advance) for reading in readings]
+        first, second = collections[0], collections[-1]
+        features = None if other is None else second.features
+        candidates = join_sets(first.features, features, threshold=threshold, threads=threads)
+        pairs = verify(candidates, first.features, features, threshold=threshold, threads=threads)
+        found = replace(pairs, a=first.documents[pairs.a], b=second.documents[pairs.b])
+    return JoinedDocuments(readings[0], readings[-1], found)

@@ -1,0 +1,102 @@
+"""Candidates become duplicates only here: the true similarity of every pair, from the features themselves."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from sosie.errors import UsageError
+from sosie.kernels.overlap import dot_products, overlaps
+from sosie.kernels.parallel import ordered_map
+from sosie.kernels.set_join import Sets
+from sosie.matches.sets import sets_of
+from sosie.matches.similarity import as_fraction
+from sosie.types import F64, I64, Bools, Features, Pairs, VerifiedPairs
+
+SPAN = 1 << 13  # pairs that one task verifies
+
+
+def verify(
+    pairs: Pairs,
+    features: Features,
+    other: Features | None = None,
+    *,
+    threshold: float | str | Fraction,
+    measure: Literal["jaccard", "cosine"] = "jaccard",
+    threads: int | None = None,
+) -> VerifiedPairs:
+    """Return the pairs whose similarity is at least the threshold, compared exactly.
+
+    Jaccard compares the sets of features; cosine compares their term counts (1 each where there are none).
+
+    >>> features = Features(np.array([1, 2, 3, 4, 1, 2, 3, 4, 5], np.uint64), np.array([0, 4, 9]))
+    >>> pairs = verify(Pairs(np.array([0]), np.array([1])), features, threshold=0.8)
+    >>> pairs.similarity.tolist(), pairs.shared.tolist(), pairs.total.tolist()
+    ([0.8], [4], [5])
+    """
+    if measure not in ("jaccard", "cosine"):
+        raise UsageError(f"measure must be jaccard or cosine, got {measure!r}")
+    sets, split = sets_of(features, other)
+    if measure == "jaccard":
+        return verify_rows(sets, pairs, threshold, threads, split=split)
+    counts = _counts(features) if other is None else np.concatenate([_counts(features), _counts(other)])
+    return _verify_cosine(sets, counts, pairs, as_fraction(threshold), threads, split)
+
+
+def verify_rows(
+    sets: Sets, pairs: Pairs, threshold: float | str | Fraction, threads: int | None = None, *, split: int = 0
+) -> VerifiedPairs:
+    """Verify the Jaccard similarity of pairs of rows; the b side starts at row `split`."""
+    fraction = as_fraction(threshold)
+    shared = shared_counts(sets, pairs.a, pairs.b + split, fraction, threads)
+    similar = np.flatnonzero(shared >= 0)
+    a, b, shared = pairs.a[similar], pairs.b[similar], shared[similar]
+    sizes = sets.stops - sets.starts
+    total = sizes[a] + sizes[b + split] - shared
+    return VerifiedPairs(a, b, shared / total, shared, total, {**pairs.counters, "candidates": len(pairs)})
+
+
+def shared_counts(sets: Sets, a: I64, b: I64, fraction: Fraction, threads: int | None = None) -> I64:
+    """Return how many features each pair of rows shares, or -1 where its Jaccard similarity is below the fraction."""
+    bound = (fraction.numerator, fraction.denominator)
+
+    def count(start: int) -> I64:
+        here = slice(start, start + SPAN)
+        return overlaps(sets.hashes, sets.starts, sets.stops, a[here], b[here], bound)
+
+    return np.concatenate([np.empty(0, np.int64), *ordered_map(count, range(0, len(a), SPAN), threads)])
+
+
+def _verify_cosine(
+    sets: Sets, counts: I64, pairs: Pairs, fraction: Fraction, threads: int | None, split: int
+) -> VerifiedPairs:
+    a, b = pairs.a, pairs.b + split
+
+    def multiply(start: int) -> I64:
+        here = slice(start, start + SPAN)
+        return dot_products(sets.hashes, counts, sets.starts, sets.stops, a[here], b[here])
+
+    dots = np.concatenate([np.empty(0, np.int64), *ordered_map(multiply, range(0, len(a), SPAN), threads)])
+    squares = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts * counts)])
+    norms = squares[sets.stops] - squares[sets.starts]
+    cosine = dots / np.sqrt(np.maximum(norms[a].astype(np.float64) * norms[b], 1.0))
+    similar = np.flatnonzero(_reaches(dots, norms[a], norms[b], cosine, fraction))
+    counters = {**pairs.counters, "candidates": len(pairs)}
+    return VerifiedPairs(pairs.a[similar], pairs.b[similar], cosine[similar], dots[similar], None, counters)
+
+
+def _reaches(dots: I64, norms_a: I64, norms_b: I64, cosine: F64, fraction: Fraction) -> Bools:
+    """Compare cosine >= fraction; where rounding could decide, in integers: dot^2 q^2 >= p^2 |a|^2 |b|^2."""
+    reaches = cosine >= float(fraction)
+    for i in np.flatnonzero(np.abs(cosine - float(fraction)) < 1e-9):
+        left = (int(dots[i]) * fraction.denominator) ** 2
+        reaches[i] = left >= fraction.numerator**2 * int(norms_a[i]) * int(norms_b[i])
+    return np.asarray(reaches)
+
+
+def _counts(features: Features) -> I64:
+    if features.counts is None:
+        return np.ones(len(features.hashes), np.int64)
+    return features.counts.astype(np.int64)

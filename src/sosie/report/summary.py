@@ -1,0 +1,60 @@
+"""The numbers and warnings of a de-duplication, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sosie.types import Clusters, VerifiedPairs
+
+GIANT = 100  # members from which a cluster that holds a tenth of all documents raises an alarm
+
+
+def counts(documents: int, rejected: int, featureless: int, clusters: Clusters, pairs: VerifiedPairs) -> dict[str, int]:
+    """Count what came in and what became of it; documents = kept + dropped + rejected always holds."""
+    kept = int(clusters.kept.sum()) - rejected
+    sizes = np.bincount(clusters.anchor, minlength=1)
+    found = {
+        "documents": documents,
+        "kept": kept,
+        "dropped": len(clusters) - kept - rejected,
+        "rejected": rejected,
+        "without_features": featureless,
+        "pairs": len(pairs),
+        "clusters": int((sizes > 1).sum()),
+        "largest_cluster": int(sizes.max()) if documents else 0,
+    }
+    if documents != found["kept"] + found["dropped"] + found["rejected"]:
+        raise AssertionError(f"documents were lost: {found}")
+    return found
+
+
+def warnings(numbers: dict[str, int], counters: dict[str, int]) -> list[str]:
+    """Say what a person should look at before deleting anything."""
+    said = []
+    largest = numbers["largest_cluster"]
+    if largest >= GIANT and 10 * largest >= numbers["documents"]:
+        said.append(f"One cluster holds {largest:,} of {numbers['documents']:,} documents: look at it before deleting.")
+    if counters.get("bounded_lists"):
+        said.append(
+            f"{counters['bounded_lists']:,} features or keys are shared by very many documents: there, documents were"
+            f" compared with leaders only and {counters['bounded_comparisons']:,} comparisons were left out. Every"
+            " dropped document is verified all the same."
+        )
+    if counters.get("bounded_pairs"):
+        said.append(
+            f"Groups of more than 64 identical documents are written as stars: {counters['bounded_pairs']:,} pairs"
+            " inside them are not listed."
+        )
+    if numbers["without_features"]:
+        said.append(f"{numbers['without_features']:,} documents have no words; they are kept and match nothing.")
+    return said
+
+
+def describe(method: Any) -> dict[str, Any]:
+    """Return a method's parameters as data."""
+    if hasattr(method, "to_dict"):
+        return {**method.to_dict(), "digest": method.digest}
+    shingles = method.shingles
+    return {"method": type(method).__name__.lower(), "shingles": {"width": shingles.width, "unit": shingles.unit}}

@@ -1,0 +1,138 @@
+"""Minhash: the minima of K hash functions over the features (Broder 1997); two documents agree in one with probability J.
+
+The minima of a document serve as keys (bands of consecutive minima: equal band = candidate) or, b bits of each, as a
+binary signature whose expected Hamming distance is bits * (1 - J) / 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie.errors import UsageError
+from sosie.kernels.minhash import BLOCK, band_keys, minhash, pack_bits
+from sosie.kernels.mix import splitmix64
+from sosie.signatures.spec import Signed, Spec, sign_spans
+from sosie.types import I64, U64, Keys, Signatures
+
+U32 = NDArray[np.uint32]
+
+MAXIMUM_MINIMA = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Minhash(Spec):
+    """K minima a document: `rows` consecutive ones make a band's key; `b` bits of each make a binary signature.
+
+    >>> signer = Minhash(minima=128, rows=4).fit()
+    >>> keys = signer.keys(["one two three four five six", "one two three four five six seven"])
+    >>> keys.values.shape, bool((keys.values[0] == keys.values[1]).any())
+    ((2, 32), True)
+    """
+
+    method: ClassVar[str] = "minhash"
+    version: ClassVar[int] = 1
+
+    minima: int = 128
+    rows: int = 5
+    b: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.minima <= MAXIMUM_MINIMA:
+            raise UsageError(f"minima must be from 1 to {MAXIMUM_MINIMA}, got {self.minima}")
+        if not 1 <= self.rows <= self.minima:
+            raise UsageError(f"rows must be from 1 to the number of minima, {self.minima}, got {self.rows}")
+        if not (1 <= self.b <= 32 and self.minima * self.b <= MAXIMUM_MINIMA):
+            raise UsageError(f"b must be at least 1 and minima * b at most {MAXIMUM_MINIMA}, got b = {self.b}")
+
+    @property
+    def bands(self) -> int:
+        """How many keys a document has."""
+        return self.minima // self.rows
+
+    @classmethod
+    def for_threshold(cls, threshold: float, *, recall: float = 0.999, minima: int = 128, **other: Any) -> Minhash:
+        """Return the most selective bands that make a pair at the threshold a candidate with the given probability.
+
+        >>> spec = Minhash.for_threshold(0.8)
+        >>> spec.rows, spec.bands, round(spec.recall(0.8), 5)
+        (5, 25, 0.99995)
+        """
+        if not 0 < threshold <= 1 or not 0 < recall < 1:
+            raise UsageError(f"threshold must be in (0, 1] and recall in (0, 1), got {threshold} and {recall}")
+        for rows in range(min(minima, 32), 1, -1):
+            spec = cls(minima=minima, rows=rows, **other)
+            if spec.recall(threshold) >= recall:
+                return spec
+        return cls(minima=minima, rows=1, **other)
+
+    def recall(self, similarity: float) -> float:
+        """Return the probability that documents of this Jaccard similarity share a key: 1 - (1 - J^rows)^bands.
+
+        >>> round(Minhash(minima=128, rows=8).recall(0.5), 3)
+        0.061
+        """
+        return float(1 - (1 - similarity**self.rows) ** self.bands)
+
+    def fit(self, texts: Any = None) -> MinhashSigner:
+        """Return a signer; minhash needs no statistics, so no texts are read."""
+        return MinhashSigner(self)
+
+
+@dataclass(frozen=True)
+class MinhashSigner:
+    """Makes minima, keys and binary signatures of texts, or of features made elsewhere."""
+
+    spec: Minhash
+
+    @property
+    def digest(self) -> str:
+        """The digest of the spec."""
+        return self.spec.digest
+
+    def minima(self, texts: Any, *, threads: int | None = None) -> Signed:
+        """Return the minima as uint32[n, K]: one row for each document with features."""
+        lanes = self._lanes()
+        count = self.spec.minima
+        return sign_spans(texts, self.spec.shingles, lambda h, o: _minima(lanes, h, o)[:, :count].copy(), threads)
+
+    def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
+        """Return the keys of texts, or of `Features`: one for each band."""
+        lanes = self._lanes()
+
+        def sign(hashes: U64, offsets: I64) -> U64:
+            values = np.empty((len(offsets) - 1, self.spec.bands), np.uint64)
+            band_keys(_minima(lanes, hashes, offsets), self.spec.rows, values)
+            return values
+
+        signed = sign_spans(texts, self.spec.shingles, sign, threads)
+        return Keys(signed.rows, signed.ids(ids), self.digest, signed.unsigned)
+
+    def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
+        """Return b-bit minhash signatures of texts, or of `Features`."""
+        lanes = self._lanes()
+        bits = self.spec.minima * self.spec.b
+
+        def sign(hashes: U64, offsets: I64) -> U64:
+            words = np.empty((len(offsets) - 1, -(-bits // 64)), np.uint64)
+            pack_bits(_minima(lanes, hashes, offsets), self.spec.minima, self.spec.b, words)
+            return words
+
+        signed = sign_spans(texts, self.spec.shingles, sign, threads)
+        return Signatures(signed.rows, bits, signed.ids(ids), self.digest, signed.unsigned)
+
+    def _lanes(self) -> tuple[U32, U32]:
+        """Draw a hash function for every lane from the seed; whole blocks, so that every K uses one kernel."""
+        lanes = -(-self.spec.minima // BLOCK) * BLOCK
+        drawn = np.array([splitmix64(np.uint64((self.spec.seed << 16) + lane)) for lane in range(lanes)], np.uint64)
+        return drawn.astype(np.uint32), (drawn >> np.uint64(32)).astype(np.uint32) | np.uint32(1)
+
+
+def _minima(lanes: tuple[U32, U32], hashes: U64, offsets: I64) -> U32:
+    minima = np.empty((len(offsets) - 1, len(lanes[0])), np.uint32)
+    minhash(hashes, offsets, lanes[0], lanes[1], minima)
+    return minima

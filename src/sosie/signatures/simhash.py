@@ -1,0 +1,177 @@
+"""Simhash: the signs of a random projection of the features (Charikar 2002; PSM Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from sosie.errors import UsageError
+from sosie.features.shingles import distinct
+from sosie.kernels.simhash import signs, simhash, simhash_sums
+from sosie.kernels.parallel import ordered_map, spans
+from sosie.signatures.spec import SPAN, Signed, Spec, sign_spans
+from sosie.types import F32, I64, U64, Features, Signatures
+
+FIXED_POINT = 1 << 16  # weights are integers of 2^-16: sums are equal on every CPU and partition
+MAXIMUM_WEIGHT = float(1 << 24)
+MAXIMUM_BITS = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simhash(Spec):
+    """Signatures of 1 to 4096 bits; their Hamming distance estimates the angle between two documents' features.
+
+    `weighting` is "tf" (a feature weighs as often as it occurs) or "binary" (each distinct feature weighs 1).
+
+    >>> signer = Simhash(bits=64).fit()
+    >>> a, b, c = signer.sign(["the cat sat on the mat", "The cat sat on the mat!", "a dog ran off"]).words[:, 0]
+    >>> int(a ^ b).bit_count(), int(a ^ c).bit_count() > 15
+    (0, True)
+    """
+
+    method: ClassVar[str] = "simhash"
+    version: ClassVar[int] = 1
+
+    bits: int = 64
+    weighting: Literal["tf", "binary"] = "tf"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.bits <= MAXIMUM_BITS:
+            raise UsageError(f"bits must be from 1 to {MAXIMUM_BITS}, got {self.bits}")
+        if self.weighting not in ("tf", "binary"):
+            raise UsageError(f"weighting must be tf or binary, got {self.weighting!r}")
+
+    def fit(self, texts: Any = None) -> SimhashSigner:
+        """Return a signer; these weightings need no statistics, so no texts are read."""
+        return SimhashSigner(self)
+
+    def radius(self, cosine: float, recall: float = 0.99) -> int:
+        """Return the smallest radius that holds a pair of this cosine with at least the given probability.
+
+        >>> Simhash(bits=64).radius(8 / 9), Simhash(bits=256).radius(8 / 9)
+        (17, 53)
+        """
+        if not 0 <= cosine <= 1 or not 0 < recall < 1:
+            raise UsageError(f"cosine must be from 0 to 1 and recall between 0 and 1, got {cosine} and {recall}")
+        if cosine == 1:
+            return 0
+        flip = math.acos(cosine) / math.pi
+        reached, radius = 0.0, -1
+        while reached < recall and radius < self.bits:
+            radius += 1
+            reached += _binomial(self.bits, radius, flip)
+        return radius
+
+
+@dataclass(frozen=True)
+class SimhashSigner:
+    """Makes simhash signatures of texts, or of features made elsewhere."""
+
+    spec: Simhash
+
+    @property
+    def digest(self) -> str:
+        """The digest of the spec."""
+        return self.spec.digest
+
+    def sign(
+        self, texts: Any, *, ids: Any = None, volatility: bool = False, threads: int | None = None
+    ) -> Signatures:
+        """Sign texts, or `Features`; see `sign_weighted` for the volatility."""
+        counted = self.spec.weighting == "tf"
+        if volatility or (counted and isinstance(texts, Features)):
+            features = _features(texts, self.spec, threads)
+            weights = features.counts if counted else np.ones(len(features.hashes))
+            return self.sign_weighted(features, weights, ids=ids, volatility=volatility, threads=threads)
+        signed = sign_spans(texts, self.spec.shingles, self._sign_equal, threads)
+        return Signatures(signed.rows, self.spec.bits, signed.ids(ids), self.digest, signed.unsigned)
+
+    def sign_weighted(
+        self,
+        features: Features,
+        weights: Any,
+        *,
+        ids: Any = None,
+        volatility: bool = False,
+        threads: int | None = None,
+    ) -> Signatures:
+        """Sign features by weights of their own, one for each of `features.hashes`.
+
+        `volatility` keeps the sums W_j behind the bits, divided by the L2 norm of the weights: the closer to 0, the
+        likelier bit j flips in a near-duplicate (PSM section 5).
+        """
+        fixed = _fixed_point(weights, len(features.hashes))
+
+        def task(span: tuple[int, int]) -> tuple[U64, F32 | None]:
+            offsets = features.offsets[span[0] : span[1] + 1]
+            here = slice(offsets[0], offsets[-1])
+            return self._sign_weighted(features.hashes[here], offsets - offsets[0], fixed[here], volatility)
+
+        cuts = spans(features.offsets, SPAN // 8) or [(0, 0)]
+        words, sums = zip(*ordered_map(task, cuts, threads), strict=True)
+        rows = np.flatnonzero(features.sizes)
+        signed = Signed(np.concatenate(words)[rows], rows, len(features))
+        kept = np.concatenate(sums)[rows] if volatility else None
+        return Signatures(signed.rows, self.spec.bits, signed.ids(ids), self.digest, signed.unsigned, kept)
+
+    def _sign_equal(self, hashes: U64, offsets: I64) -> U64:
+        if self.spec.weighting == "binary":
+            hashes, offsets, _ = distinct(hashes, offsets, False)
+        words = np.empty((len(offsets) - 1, self._words), np.uint64)
+        simhash(hashes, offsets, self._mixed, self._lane, words)
+        return self._trim(words)
+
+    def _sign_weighted(self, hashes: U64, offsets: I64, fixed: I64, volatility: bool) -> tuple[U64, F32 | None]:
+        sums = np.empty((len(offsets) - 1, 64 * self._words), np.int64)
+        simhash_sums(hashes, offsets, fixed, self._mixed, self._lane, sums)
+        words = np.empty((len(sums), self._words), np.uint64)
+        signs(sums, words)
+        if not volatility:
+            return self._trim(words), None
+        squares = np.concatenate(([0.0], np.cumsum(fixed.astype(np.float64) ** 2)))[offsets]
+        norms = np.sqrt(np.maximum(np.diff(squares), 1.0))
+        return self._trim(words), (sums[:, : self.spec.bits] / norms[:, None]).astype(np.float32)
+
+    @property
+    def _words(self) -> int:
+        return -(-self.spec.bits // 64)
+
+    @property
+    def _mixed(self) -> bool:
+        # Up to 64 bits a feature's word is its hash; wider signatures and other seeds draw words from it.
+        return self.spec.bits > 64 or self.spec.seed > 0
+
+    @property
+    def _lane(self) -> int:
+        return self.spec.seed * (MAXIMUM_BITS // 64)
+
+    def _trim(self, words: U64) -> U64:
+        if self.spec.bits % 64:
+            words[:, -1] &= np.uint64((1 << self.spec.bits % 64) - 1)
+        return words
+
+
+def _features(texts: Any, spec: Simhash, threads: int | None) -> Features:
+    counted = spec.weighting == "tf"
+    features = texts if isinstance(texts, Features) else spec.shingles.extract(texts, counts=counted, threads=threads)
+    if counted and features.counts is None:
+        raise UsageError("weighting tf needs term counts: extract the features with counts=True")
+    return features
+
+
+def _fixed_point(weights: Any, count: int) -> I64:
+    values = np.asarray(weights, np.float64)
+    if values.shape != (count,):
+        raise UsageError(f"{values.size} weights for {count} features")
+    if not np.isfinite(values).all() or (np.abs(values) > MAXIMUM_WEIGHT).any():
+        raise UsageError(f"weights must be finite and at most {MAXIMUM_WEIGHT:.0f} in absolute value")
+    return np.rint(values * FIXED_POINT).astype(np.int64)
+
+
+def _binomial(n: int, k: int, p: float) -> float:
+    choices = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(choices + k * math.log(p) + (n - k) * math.log1p(-p))

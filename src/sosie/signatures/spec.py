@@ -1,0 +1,109 @@
+"""What every signature method shares: a spec is frozen data, a signer turns texts into bits or keys.
+
+A spec's digest names the bits it makes. It covers every field, the method's version and the Unicode version of the
+tables, and it is stored in every artefact. Golden vectors pin the bits: a change of bits is a new version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from sosie.errors import MismatchError, UsageError
+from sosie.features.shingles import Shingles
+from sosie.kernels.parallel import ordered_map, spans
+from sosie.text import UNICODE_VERSION
+from sosie.text.column import as_column
+from sosie.types import I64, U64, Features
+
+SPAN = 1 << 18  # bytes of text that one task signs: its features stay in the cache
+
+Occurrences = tuple[U64, I64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(ABC):
+    """The parameters of a signature method, as data."""
+
+    method: ClassVar[str]
+    version: ClassVar[int]
+
+    shingles: Shingles = Shingles()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 1 << 32:
+            raise UsageError(f"seed must be from 0 to 2^32 - 1, got {self.seed}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that determines the bits, as JSON-ready data."""
+        return {"method": self.method, "version": self.version, "unicode": UNICODE_VERSION, **asdict(self)}
+
+    @property
+    def digest(self) -> str:
+        """The name of the bits that this spec makes: 32 hexadecimal digits."""
+        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+
+    @abstractmethod
+    def fit(self, texts: Any = None) -> Any:
+        """Return a signer; collects statistics from the texts where the method needs any."""
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What one pass over the documents made: a row for each document with features, and which documents these are."""
+
+    rows: Any
+    documents: I64
+    count: int
+
+    @property
+    def unsigned(self) -> I64:
+        """The numbers of the documents without features."""
+        return np.setdiff1d(np.arange(self.count), self.documents, assume_unique=True)
+
+    def ids(self, ids: Any) -> Any:
+        """Return the ids of the signed documents; by default the numbers of the documents."""
+        if ids is None:
+            return pa.array(self.documents)
+        ids = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids)
+        if len(ids) != self.count:
+            raise MismatchError(f"{len(ids)} ids for {self.count} documents")
+        return ids.take(pa.array(self.documents))
+
+
+def sign_spans(
+    texts: Any, shingles: Shingles, sign: Callable[[U64, I64], Any], threads: int | None = None
+) -> Signed:
+    """Sign texts, or the features of texts, span by span on threads; `sign` maps CSR features to one row each."""
+    offsets, occurrences = _spans_of(texts, shingles)
+
+    def task(span: tuple[int, int]) -> tuple[Any, I64]:
+        hashes, starts = occurrences(*span)
+        return sign(hashes, starts), np.diff(starts)
+
+    cuts = spans(offsets, SPAN) or [(0, 0)]
+    rows, sizes = zip(*ordered_map(task, cuts, threads), strict=True)
+    signed, features = np.concatenate(rows), np.concatenate(sizes)
+    documents = np.flatnonzero(features)
+    return Signed(signed if len(documents) == len(features) else signed[documents], documents, len(features))
+
+
+def _spans_of(texts: Any, shingles: Shingles) -> tuple[I64, Callable[[int, int], Occurrences]]:
+    if isinstance(texts, Features):
+        hashes, offsets = texts.hashes, texts.offsets
+
+        def slices(start: int, stop: int) -> Occurrences:
+            return hashes[offsets[start] : offsets[stop]], offsets[start : stop + 1] - offsets[start]
+
+        return offsets, slices
+    column = as_column(texts)
+    return column.offsets, lambda start, stop: shingles.occurrences(column, start, stop)

@@ -1,0 +1,165 @@
+"""A directory of plain little-endian arrays with a manifest: checked before it is mapped, no pickle."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import stat
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sosie.errors import StorageError, UsageError
+from sosie.storage.durable import naming, sync
+
+FORMAT = "sosie-artefact"
+VERSION = 1
+MANIFEST = "manifest.json"
+_DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"})
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
+_RESERVED = frozenset({"format", "version", "kind", "files", "crc32"})
+_CHUNK = 1 << 24
+
+
+def write_artefact(
+    directory: str | os.PathLike[str],
+    kind: str,
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    digest: str | None = None,
+    meta: Mapping[str, Any] | None = None,
+) -> None:
+    """Write arrays and then the manifest, flushed, into a directory without one.
+
+    `meta` (JSON: spec, rows, ...) becomes part of the manifest. Use it inside an `OutputDirectory`, so that the
+    artefact appears whole.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> write_artefact(folder, "signatures", {"words": np.arange(3, dtype=np.uint64)}, digest="1f", meta={"rows": 3})
+    >>> meta, arrays = read_artefact(folder, "signatures")
+    >>> meta, arrays["words"].tolist()
+    ({'digest': '1f', 'rows': 3}, [0, 1, 2])
+    """
+    folder, meta = Path(directory), dict(meta or {})
+    if taken := (_RESERVED | {"digest"}) & meta.keys():
+        raise UsageError(f"{', '.join(sorted(taken))}: reserved in a manifest, choose other names")
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if (folder / MANIFEST).exists():
+            raise UsageError(f"{folder}: already holds an artefact. Choose another directory.")
+        files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
+        manifest = {"format": FORMAT, "version": VERSION, "kind": kind, "digest": digest, **meta, "files": files}
+        manifest["crc32"] = _checksum(manifest)
+        with open(folder / MANIFEST, "x", encoding="utf-8") as file:
+            json.dump(manifest, file, indent=1, allow_nan=False)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        sync(folder)
+
+
+def read_artefact(directory: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the manifest's own fields (digest, spec, rows, ...) and the arrays, memory-mapped read-only.
+
+    Sizes and checksums are verified first; every damage is a `StorageError` naming the file.
+    """
+    folder = Path(directory)
+    with naming(folder):
+        manifest = _read_manifest(folder / MANIFEST, kind)
+        arrays = {name: _read_array(folder, name, entry) for name, entry in manifest["files"].items()}
+    return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
+
+
+def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, Any]:
+    array = np.asarray(array)
+    little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+    if little.dtype.str not in _DTYPES or not _NAME.fullmatch(name) or name == MANIFEST:
+        raise UsageError(f"{name}: cannot be stored as {array.dtype}. Plain numbers and plain names only.")
+    data = little.reshape(-1).view(np.uint8).data if little.size else memoryview(b"")
+    crc = 0
+    with open(folder / name, "xb", buffering=0) as file:
+        for start in range(0, len(data), _CHUNK):
+            left = data[start : start + _CHUNK]
+            crc = zlib.crc32(left, crc)
+            while left:
+                left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    return {"dtype": little.dtype.str, "shape": list(array.shape), "bytes": len(data), "crc32": crc}
+
+
+def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
+    try:
+        with _open_regular(path) as file:
+            manifest = json.loads(file.read().decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path}: is damaged: not JSON ({error}). Build the artefact again.") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StorageError(f"{path}: is not a Sosie artefact.")
+    version = manifest.get("version")
+    if type(version) is not int or version < 1:
+        raise StorageError(f"{path}: is damaged: the version is {version!r}. Build the artefact again.")
+    if version > VERSION:
+        raise StorageError(f"{path}: has format version {version}, newer than {VERSION}. Update Sosie.")
+    if manifest.get("crc32") != _checksum({name: value for name, value in manifest.items() if name != "crc32"}):
+        raise StorageError(f"{path}: is damaged: the checksum differs. Build the artefact again.")
+    if manifest.get("kind") != kind:
+        raise StorageError(f"{path}: holds {manifest.get('kind')!r}, not {kind!r}. Give another directory.")
+    if not isinstance(manifest.get("files"), dict):
+        raise StorageError(f"{path}: is damaged: no list of files. Build the artefact again.")
+    return manifest
+
+
+def _read_array(folder: Path, name: str, entry: Any) -> NDArray[Any]:
+    if not _NAME.fullmatch(name) or name == MANIFEST:
+        raise StorageError(f"{folder / MANIFEST}: {name!r} is not a plain file name. Build the artefact again.")
+    path = folder / name
+    dtype, shape, size = _checked_entry(path, entry)
+    with _open_regular(path) as file:
+        found = os.fstat(file.fileno()).st_size
+        if found != size:
+            raise StorageError(f"{path}: is damaged: {found} bytes instead of {size}. Build the artefact again.")
+        crc = 0
+        while chunk := file.read(_CHUNK):
+            crc = zlib.crc32(chunk, crc)
+        if crc != entry.get("crc32"):
+            raise StorageError(f"{path}: is damaged: the checksum differs. Build the artefact again.")
+        if size:
+            return np.memmap(file, dtype, "r", shape=shape)
+    try:
+        empty = np.empty(shape, dtype)
+    except ValueError as error:
+        raise StorageError(f"{path}: has an impossible shape in {MANIFEST}. Build the artefact again.") from error
+    empty.flags.writeable = False
+    return empty
+
+
+def _checked_entry(path: Path, entry: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    fields = entry if isinstance(entry, dict) else {}
+    dtype, shape, size = (fields.get(name) for name in ("dtype", "shape", "bytes"))
+    plain = (
+        isinstance(shape, list) and len(shape) <= 8 and all(type(side) is int and 0 <= side < 2**40 for side in shape)
+    )
+    if not isinstance(dtype, str) or dtype not in _DTYPES or not plain or type(size) is not int:
+        raise StorageError(f"{path}: is described wrongly in {MANIFEST}. Build the artefact again.")
+    assert isinstance(shape, list)
+    if math.prod(shape) * np.dtype(dtype).itemsize != size:
+        raise StorageError(f"{path}: shape and size disagree in {MANIFEST}. Build the artefact again.")
+    return np.dtype(dtype), tuple(shape), size
+
+
+def _open_regular(path: Path) -> Any:
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise StorageError(f"{path}: is not a file.")
+    return open(path, "rb")
+
+
+def _checksum(manifest: Mapping[str, Any]) -> int:
+    plain = json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return zlib.crc32(plain.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,44 @@
+"""Sorted distinct rows against `np.unique`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sosie.kernels.distinct import distinct
+
+
+def check(rows: list[list[int]], first: int = 0) -> None:
+    hashes = np.array([0] * first + [value for row in rows for value in row], np.uint64)
+    offsets = first + np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    values, kept, counts = distinct(hashes, offsets, True)
+    assert counts is not None
+    assert kept[0] == 0
+    assert (kept[-1], len(counts)) == (len(values), len(values))
+    for i, row in enumerate(rows):
+        expected, repeats = np.unique(np.array(row, np.uint64), return_counts=True)
+        assert values[kept[i] : kept[i + 1]].tolist() == expected.tolist()
+        assert counts[kept[i] : kept[i + 1]].tolist() == repeats.tolist()
+    again, kept_again, nothing = distinct(hashes, offsets)
+    assert again.tolist() == values.tolist()
+    assert kept_again.tolist() == kept.tolist()
+    assert nothing is None
+
+
+value = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]), st.integers(0, 40))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(value, max_size=60), max_size=6), st.integers(0, 3))
+def test_any_rows(rows: list[list[int]], first: int) -> None:
+    check(rows, first)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 24, 25, 60, 1000, 70_000])
+@pytest.mark.parametrize("spread", [2**64 - 1, 1000, 1])
+def test_many_or_equal_or_crowded_hashes(size: int, spread: int) -> None:
+    rng = np.random.default_rng(size)
+    row = rng.integers(0, spread, size, dtype=np.uint64, endpoint=True).tolist()
+    check([row, [], row[::-1], sorted(row), row[: size // 2]])

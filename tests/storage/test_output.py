@@ -1,0 +1,193 @@
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sosie.errors import StorageError, UsageError
+from sosie.storage import OutputDirectory, output
+from sosie.storage.durable import sync as real_sync
+
+
+def fill(final, text="a", **options):
+    with OutputDirectory(final, **options) as out:
+        (out.path / "kept").mkdir()
+        (out.path / "kept" / "a.txt").write_text(text)
+        (out.path / "report.json").write_text(json.dumps({"format": "sosie-report"}))
+        (out.scratch / "spill").write_text("temporary")
+    return final
+
+
+def listing(folder):
+    return sorted(os.listdir(folder))
+
+
+def test_it_appears_whole_and_leaves_nothing_beside(tmp_path):
+    final = fill(tmp_path / "deep" / "out")
+    assert (final / "kept" / "a.txt").read_text() == "a"
+    assert listing(final) == ["kept", "report.json"] and listing(final.parent) == ["out"]
+
+
+def test_nothing_appears_before_the_end(tmp_path):
+    with OutputDirectory(tmp_path / "out") as out:
+        (out.path / "a").write_text("a")
+        assert not (tmp_path / "out").exists()
+        assert out.path.parent.parent == tmp_path and str(os.getpid()) in str(out.path)
+    assert listing(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, SystemExit])
+def test_an_error_leaves_nothing(tmp_path, error):
+    with pytest.raises(error), OutputDirectory(tmp_path / "out") as out:
+        (out.path / "a").write_text("a")
+        raise error
+    assert listing(tmp_path) == []
+
+
+def test_an_empty_directory_may_be_used_a_full_one_not(tmp_path):
+    final = tmp_path / "out"
+    final.mkdir()
+    fill(final)
+    with pytest.raises(UsageError, match="not empty.*--overwrite"):
+        fill(final)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="is a file"):
+        fill(tmp_path / "file")
+
+
+def test_overwrite_replaces_only_what_sosie_wrote(tmp_path):
+    final = fill(tmp_path / "out")
+    (final / "extra").write_text("x")
+    fill(final, "b", overwrite=True)
+    assert (final / "kept" / "a.txt").read_text() == "b" and not (final / "extra").exists()
+    assert listing(tmp_path) == ["out"]
+    for marker in ("{}", "[]", "nonsense", '{"format": "other"}'):
+        (final / "report.json").write_text(marker)
+        with pytest.raises(UsageError, match="not written by Sosie"):
+            fill(final, overwrite=True)
+    assert (final / "kept" / "a.txt").read_text() == "b"
+
+
+def test_a_failed_run_keeps_the_output_it_would_have_replaced(tmp_path):
+    final = fill(tmp_path / "out")
+    with pytest.raises(ValueError), OutputDirectory(final, overwrite=True):
+        raise ValueError
+    assert (final / "kept" / "a.txt").read_text() == "a"
+
+
+def test_a_failed_rename_puts_the_old_output_back(tmp_path, monkeypatch):
+    final = fill(tmp_path / "out")
+    real = os.rename
+
+    def rename(old, new):
+        if str(old).endswith("output"):
+            raise OSError(errno.EIO, "Input/output error")
+        real(old, new)
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(StorageError, match="out: .*Input/output"):
+        fill(final, "b", overwrite=True)
+    assert (final / "kept" / "a.txt").read_text() == "a" and listing(tmp_path) == ["out"]
+
+
+def test_files_that_came_meanwhile_are_not_replaced(tmp_path):
+    final = tmp_path / "out"
+    with pytest.raises(UsageError, match="not empty"), OutputDirectory(final):
+        final.mkdir()
+        (final / "precious").write_text("x")
+    assert listing(final) == ["precious"]
+
+
+def test_an_unwritable_parent_is_told_at_the_start(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="cannot be written"):
+        fill(tmp_path / "file" / "out")
+
+    def refuse(directory):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(output, "_probe", refuse)
+    with pytest.raises(UsageError, match="Permission denied"):
+        fill(tmp_path / "out")
+    assert listing(tmp_path) == ["file"]
+
+
+def test_inputs_inside_the_output_are_protected(tmp_path):
+    final = fill(tmp_path / "out")
+    with pytest.raises(UsageError, match="holds inputs"):
+        fill(final, overwrite=True, inputs=[final / "kept" / "a.txt"])
+
+
+def test_a_full_disk_is_a_storage_error_and_other_files_keep_theirs(tmp_path):
+    with pytest.raises(StorageError, match="out.*No space left"), OutputDirectory(tmp_path / "out"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(StorageError, match="missing"), OutputDirectory(tmp_path / "out") as out:
+        (out.path / "missing" / "a").write_text("a")
+    with pytest.raises(FileNotFoundError), OutputDirectory(tmp_path / "out"):
+        (tmp_path / "input").read_text()
+    assert listing(tmp_path) == []
+
+
+def test_everything_is_flushed_before_the_rename(tmp_path, monkeypatch):
+    synced = []
+
+    def sync(path):
+        synced.append((os.path.basename(path), (tmp_path / "out").exists()))
+        real_sync(path)
+
+    monkeypatch.setattr("sosie.storage.durable.sync", sync)
+    monkeypatch.setattr(output, "sync", sync)
+    fill(tmp_path / "out")
+    before = [name for name, appeared in synced if not appeared]
+    assert set(before) == {"a.txt", "kept", "report.json", "output"} and before[-1] == "output"
+    assert (tmp_path.name, True) in synced
+
+
+CHILD = """
+import sys, time
+from sosie.storage import OutputDirectory
+with OutputDirectory(sys.argv[1]) as out:
+    (out.path / "half").write_text("x")
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_leftovers_of_killed_processes_are_removed_and_those_of_living_ones_are_not(tmp_path):
+    final = tmp_path / "out"
+    with subprocess.Popen([sys.executable, "-c", CHILD, str(final)], stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"ready\n"
+        with OutputDirectory(final) as mine, OutputDirectory(final) as other:
+            assert mine.path.exists() and other.path.exists()
+            assert len(listing(tmp_path)) == 3
+            other.final = tmp_path / "second"
+        assert len(listing(tmp_path)) == 3
+        child.send_signal(signal.SIGKILL)
+    for name in listing(final):
+        (final / name).unlink()
+    fill(final)
+    assert listing(tmp_path) == ["out", "second"]
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(tmp_path / "out")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        child.stdout.readline()
+        time.sleep(0.05)
+        child.send_signal(signal.SIGINT)
+    assert listing(tmp_path) == []
+
+
+def test_a_kill_between_the_two_renames_is_repaired(tmp_path):
+    final = fill(tmp_path / "out")
+    dead = tmp_path / ".out.sosie-999999999-abc"
+    dead.mkdir()
+    os.rename(final, dead / "replaced")
+    with pytest.raises(UsageError, match="not empty"):
+        fill(final)
+    assert (final / "kept" / "a.txt").read_text() == "a" and listing(tmp_path) == ["out"]
