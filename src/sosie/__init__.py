@@ -3,7 +3,7 @@
 The pipeline, stage by stage:
 
     source  = sosie.Source("corpus/*.jsonl.gz")              # documents, streamed
-    result  = sosie.dedup(source, threshold=0.8)             # the whole job: .kept, .dropped, .pairs, .clusters, .report
+    result  = sosie.dedup(source, threshold=0.8)             # the whole job: .kept, .dropped, .pairs, .report
 
     features = sosie.Shingles(width=3).extract(texts)        # what counts as evidence
     sigs     = sosie.Simhash(bits=64).fit().sign(texts)      # features become bits ...
@@ -20,13 +20,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sosie.deduplicate import Deduplicator as Deduplicator, dedup as dedup
+    from sosie.deduplicate import Deduplicator as Deduplicator
+    from sosie.deduplicate import dedup as dedup
     from sosie.documents.source import Source as Source
     from sosie.errors import (
         DataError as DataError,
+    )
+    from sosie.errors import (
         MismatchError as MismatchError,
+    )
+    from sosie.errors import (
         SosieError as SosieError,
+    )
+    from sosie.errors import (
         StorageError as StorageError,
+    )
+    from sosie.errors import (
         UsageError as UsageError,
     )
     from sosie.features.shingles import Shingles as Shingles
@@ -36,16 +45,29 @@ if TYPE_CHECKING:
     from sosie.matches.join import join as join
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
-    from sosie.signatures.files import load_signatures as load_signatures, save_signatures as save_signatures
+    from sosie.signatures.files import load_signatures as load_signatures
+    from sosie.signatures.files import save_signatures as save_signatures
     from sosie.signatures.minhash import Minhash as Minhash
     from sosie.signatures.simhash import Simhash as Simhash
     from sosie.types import (
         Clusters as Clusters,
+    )
+    from sosie.types import (
         Features as Features,
+    )
+    from sosie.types import (
         Keys as Keys,
+    )
+    from sosie.types import (
         Matches as Matches,
+    )
+    from sosie.types import (
         Pairs as Pairs,
+    )
+    from sosie.types import (
         Signatures as Signatures,
+    )
+    from sosie.types import (
         VerifiedPairs as VerifiedPairs,
     )
 

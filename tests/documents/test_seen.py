@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -26,7 +28,7 @@ def test_the_earlier_owner_is_found_whatever_the_batches_and_the_hash(values, cu
             patch.setattr(module, "hash_ids", lambda part: np.array([hash(v) % 3 for v in part.to_pylist()], np.uint64))
         index = SeenIds(lambda rows: ids.take(pa.array(rows)))
         edges = [0, *sorted(min(cut, len(values)) for cut in cuts), len(values)]
-        for start, stop in zip(edges, edges[1:], strict=False):
+        for start, stop in pairwise(edges):
             found += index.admit(ids[start:stop], np.arange(start, stop)).tolist()
     assert found == expected
 
@@ -56,9 +58,8 @@ def test_made_ids_know_the_line_of_every_record(files, data):
     assert len(ids) == len(expected)
     rows = data.draw(st.lists(st.integers(0, len(expected) - 1), max_size=9)) if expected else []
     assert ids.take(rows).to_pylist() == [expected[row] for row in rows]
-    for row in rows:
-        place, line = ids.place(row)
-        assert f"{place.name}:{line}" == expected[row]
+    places = ids.places(np.array(rows, np.int64))
+    assert [place.replace(", line ", ":") for place in places] == [expected[row] for row in rows]
 
 
 @given(chunks=st.lists(st.lists(st.none() | st.text(max_size=3), max_size=5), max_size=6), data=st.data())

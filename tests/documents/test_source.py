@@ -1,8 +1,10 @@
 """Reading: every record has a number, and nothing depends on how the input is cut."""
 
+import contextlib
 import gzip
 import json
 import os
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -149,12 +151,12 @@ def test_impossible_columns(tmp_path):
     ]:
         with pytest.raises(UsageError, match=message):
             Source([path, later], **options).batches()
-    with pytest.raises(UsageError, match="no column 'nope'. The columns are: body, f"):
+    with pytest.raises(UsageError, match=r"no column 'nope'. The columns are: body, f"):
         Source(later, text_column="body", id_column="nope").batches()
     texts = tmp_path / "c.parquet"
     pq.write_table(pa.table({"body": ["a"], "id": ["x"]}), texts)
     numbers = put(tmp_path / "d.jsonl", lines_of([{"body": "a", "id": 1}]))
-    with pytest.raises(UsageError, match="c.parquet: the ids are string here and integers in the first"):
+    with pytest.raises(UsageError, match=r"c.parquet: the ids are string here and integers in the first"):
         Source([numbers, texts], text_column="body").batches()
     for wrong in ({"on_error": "ignore"}, {"batch_size": 0}):
         with pytest.raises(UsageError):
@@ -163,7 +165,7 @@ def test_impossible_columns(tmp_path):
 
 def test_one_document_without_the_column_is_its_own_fault(tmp_path):
     path = put(tmp_path / "a.jsonl", b'{"x": 1}\n{"text": "a"}\n')
-    with pytest.raises(DataError, match="a.jsonl, line 1: no column 'text'"):
+    with pytest.raises(DataError, match=r"a.jsonl, line 1: no column 'text'"):
         list(Source(path).batches())
     kept, rejects = read(Source(path, on_error="skip"))
     assert kept == [(1, "a", "a.jsonl:2")] and rejects[0].reason.startswith("no column")
@@ -228,14 +230,14 @@ def test_damaged_parquet_never_gives_another_kind_of_error(tmp_path):
             assert "a.parquet" in str(error)
 
 
-def test_the_first_problem_in_document_order_is_raised(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1024)
-    noise = lines_of([{"text": os.urandom(50).hex()} for _ in range(5000)])
-    content = b'{"text": "a"}\n' * 20 + b"broken\n" + noise + b"again\n"
-    path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(content)[:-4])
-    with pytest.raises(DataError, match="line 21: broken"):
-        list(Source(path).batches(threads=2))
+def test_the_first_problem_in_document_order_is_raised(tmp_path):
+    first = put(tmp_path / "a.jsonl", b"broken\n")
+    second = put(tmp_path / "b.jsonl.gz", lines_of(DOCUMENTS))
+    second.write_bytes(second.read_bytes()[:-4])
+    third = put(tmp_path / "c.jsonl", b"again\n")
+    for threads in (1, 2):
+        with pytest.raises(DataError, match=r"a\.jsonl, line 1: broken"):
+            list(Source([first, third, second]).batches(threads=threads))
 
 
 def test_a_line_far_longer_than_a_block(tmp_path):
@@ -296,7 +298,7 @@ def test_splitting_and_batching_change_nothing(tmp_path_factory, records, cuts, 
         return kept, [(reject.row, reject.reason.split(", first in")[0], reject.raw) for reject in rejects]
 
     edges = [0, *sorted(min(cut, len(records)) for cut in cuts), len(records)]
-    parts = [records[start:stop] for start, stop in zip(edges, edges[1:], strict=False)]
+    parts = [records[start:stop] for start, stop in pairwise(edges)]
     whole = outcome([records])
     assert outcome(parts, batch_size=batch_size, block=block) == whole
     if whole != "unusable":
@@ -314,7 +316,7 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path):
     path = put(tmp_path / "a.jsonl", lines_of(DOCUMENTS))
     stream = Source(path).batches()
     os.utime(path, ns=(1, 1))
-    with pytest.raises(DataError, match="a.jsonl: changed while it was being read"):
+    with pytest.raises(DataError, match=r"a.jsonl: changed while it was being read"):
         list(stream)
     stream = Source(path).batches()
     path.unlink()
@@ -328,3 +330,15 @@ def test_many_inputs_number_on(tmp_path):
     assert [row for row, _, _ in kept] == list(range(30))
     assert [text for _, text, _ in kept] == [str(n) for n in range(30) for _ in range(n % 3)]
     assert np.all(Source(paths).batches().counts == 0)
+    assert [len(batch) for batch in Source(paths, batch_size=11).batches()] == [10, 11, 9]
+
+
+def test_stopping_early_leaves_no_file_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 64)
+    path = put(tmp_path / "a.jsonl.gz", lines_of(DOCUMENTS * 20))
+    pq.write_table(pa.table({"text": ["a"] * 10}), tmp_path / "b.parquet", row_group_size=1)
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    for source in (Source(path, id_column="more", text_column="id"), Source(tmp_path / "b.parquet", batch_size=1)):
+        with contextlib.suppress(DataError):
+            next(source.batches(threads=2))
+    assert not before or len(os.listdir("/proc/self/fd")) == before

@@ -15,6 +15,8 @@ from sosie.documents import DROPPED, KEPT, REJECTED, Decisions, RejectLog, Sourc
 from sosie.documents.write_jsonl import splice
 from sosie.errors import DataError, MismatchError
 
+MAP = pa.map_(pa.string(), pa.int8())
+
 
 def run(source, dropped, out, **options):
     """Drop the documents `dropped` (number -> twin) and write the rest; return the pass and the counts."""
@@ -157,6 +159,19 @@ def test_parquet_keeps_columns_schema_metadata_order_and_compression(tmp_path):
         assert used == ["GZIP", "ZSTD", "UNCOMPRESSED", "SNAPPY"]
 
 
+def test_types_that_arrow_cannot_filter_are_written_too(tmp_path):
+    texts = pa.array([f"text {i}" for i in range(9)], pa.string_view())
+    rare = {"b": pa.array([b"x", None] * 4 + [b""], pa.binary_view()), "m": pa.array([[("k", 1)]] * 9, MAP)}
+    original = pa.table({"text": texts, **rare})
+    pq.write_table(original, tmp_path / "a.parquet")
+    run(Source(tmp_path / "a.parquet"), {1: 0, 2: 0, 8: 0}, tmp_path / "out")
+    kept = pq.read_table(tmp_path / "out/kept/a.parquet")
+    assert kept.schema.equals(original.schema)
+    assert kept.to_pylist() == [row for i, row in enumerate(original.to_pylist()) if i not in (1, 2, 8)]
+    dropped = pq.read_table(tmp_path / "out/dropped/a.parquet").to_pylist()
+    assert [(row["text"], row["similarity"]) for row in dropped] == [(f"text {i}", 0.5 + i / 64) for i in (1, 2, 8)]
+
+
 def test_a_table_in_memory_goes_to_parquet(tmp_path):
     run(Source(table().to_reader(4)), {2: 1}, tmp_path / "out")
     assert files(tmp_path / "out") == ["dropped/documents.parquet", "kept/documents.parquet"]
@@ -167,7 +182,10 @@ def test_a_table_in_memory_goes_to_parquet(tmp_path):
 def test_everything_dropped_or_rejected_leaves_an_empty_kept_file(tmp_path):
     pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
     (tmp_path / "b.jsonl").write_text('{"text": "b"}')
-    run(Source(str(tmp_path / "*"), on_error="skip"), {0: 0, 2: 0}, tmp_path / "out")
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b'{"text": "c"}'))
+    run(Source(str(tmp_path / "*"), on_error="skip"), {0: 0, 2: 0, 3: 0}, tmp_path / "out")
+    packed = (tmp_path / "out/kept/c.jsonl.gz").read_bytes()
+    assert packed and gzip.decompress(packed) == b""
     assert pq.read_table(tmp_path / "out/kept/a.parquet").num_rows == 0
     assert (tmp_path / "out/kept/b.jsonl").read_bytes() == b""
 

@@ -23,7 +23,17 @@ def decoded(content: bytes) -> str:
 
 def test_every_code_point_there_and_back() -> None:
     out = np.zeros(8, np.uint8)
-    for point in [*range(0, 0xD800, 7), *range(0xE000, 0x110000, 97), 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF]:
+    for point in [
+        *range(0, 0xD800, 7),
+        *range(0xE000, 0x110000, 97),
+        0x7F,
+        0x80,
+        0x7FF,
+        0x800,
+        0xFFFF,
+        0x10000,
+        0x10FFFF,
+    ]:
         expected = chr(point).encode()
         assert encode(point, out, 2) == 2 + len(expected)
         assert bytes(out[2 : 2 + len(expected)]) == expected

@@ -52,7 +52,7 @@ def test_an_empty_directory_may_be_used_a_full_one_not(tmp_path):
     final = tmp_path / "out"
     final.mkdir()
     fill(final)
-    with pytest.raises(UsageError, match="not empty.*--overwrite"):
+    with pytest.raises(UsageError, match=r"not empty.*--overwrite"):
         fill(final)
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match="is a file"):
@@ -89,7 +89,7 @@ def test_a_failed_rename_puts_the_old_output_back(tmp_path, monkeypatch):
         real(old, new)
 
     monkeypatch.setattr(os, "rename", rename)
-    with pytest.raises(StorageError, match="out: .*Input/output"):
+    with pytest.raises(StorageError, match=r"out: .*Input/output"):
         fill(final, "b", overwrite=True)
     assert (final / "kept" / "a.txt").read_text() == "a" and listing(tmp_path) == ["out"]
 
@@ -123,7 +123,7 @@ def test_inputs_inside_the_output_are_protected(tmp_path):
 
 
 def test_a_full_disk_is_a_storage_error_and_other_files_keep_theirs(tmp_path):
-    with pytest.raises(StorageError, match="out.*No space left"), OutputDirectory(tmp_path / "out"):
+    with pytest.raises(StorageError, match=r"out.*No space left"), OutputDirectory(tmp_path / "out"):
         raise OSError(errno.ENOSPC, "No space left on device")
     with pytest.raises(StorageError, match="missing"), OutputDirectory(tmp_path / "out") as out:
         (out.path / "missing" / "a").write_text("a")

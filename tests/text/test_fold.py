@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import unicodedata2 as ucd
@@ -26,29 +28,49 @@ TRICKY = [
 texts = st.lists(st.one_of(st.sampled_from(TRICKY), st.characters(exclude_categories=["Cs"])), max_size=30).map("".join)
 
 
+def first_difference(got: list[str], expected: list[str]) -> object:
+    """Return one small difference: pytest would compare long texts for hours."""
+    unequal = ((a, b) for a, b in zip(got, expected, strict=False) if a != b)
+    return next(unequal, None if len(got) == len(expected) else (len(got), len(expected)))
+
+
+@cache
+def characters() -> list[str]:
+    """Return every assigned character, but of the ideographs and Hangul syllables only each 29th."""
+    everything = oracle.assigned()
+    uniform = [c for c in everything if "IDEOGRAPH-" in ucd.name(c, "") or 0xAC00 <= ord(c) < 0xD7A4]
+    return sorted((set(everything) - set(uniform)) | set(uniform[::29]))
+
+
+def check_lines(lines: list[str]) -> None:
+    content = "\n".join(lines)
+    assert first_difference(text.fold(content).split("\n"), oracle.fold(content).split("\n")) is None
+    assert first_difference(text.words(content), oracle.words(content)) is None
+
+
 def test_the_tables_name_their_version() -> None:
     assert text.UNICODE_VERSION == ucd.unidata_version
 
 
 def test_every_character_alone() -> None:
-    characters = oracle.assigned() + ["\u0378", "\ue000", "\U0010fffd", "\U000e0fff"]
-    joined = "\n".join(characters)
-    assert text.fold(joined).split("\n") == oracle.fold(joined).split("\n")
-    assert text.words(joined) == oracle.words(joined)
+    check_lines([*characters(), "\u0378", "\ue000", "\U0010fffd", "\U000e0fff"])
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("a", "b"), ("", ACUTE), ("e", "\u0323" + ACUTE), (LEAD, ""), (LEAD + VOWEL, ""), ("", VOWEL + TAIL), ("\u4e2d", "\u0e01")],
+    [
+        ("a", "b"),
+        ("", ACUTE),
+        ("e", "\u0323" + ACUTE),
+        (LEAD, ""),
+        (LEAD + VOWEL, ""),
+        ("", VOWEL + TAIL),
+        ("\u4e2d", "\u0e01"),
+    ],
     ids=ascii,
 )
 def test_every_character_in_context(before: str, after: str) -> None:
-    characters = oracle.assigned()
-    uniform = [c for c in characters if "IDEOGRAPH-" in ucd.name(c, "") or 0xAC00 <= ord(c) < 0xD7A4]
-    chosen = [*(set(characters) - set(uniform)), *uniform[::53]]
-    joined = "\n".join(before + c + after for c in sorted(chosen))
-    assert text.fold(joined) == oracle.fold(joined)
-    assert text.words(joined) == oracle.words(joined)
+    check_lines([before + c + after for c in characters()])
 
 
 @settings(max_examples=400, deadline=None)
@@ -69,8 +91,9 @@ def test_folding_twice_is_folding_once(content: str) -> None:
 
 @pytest.mark.parametrize("marks", ["\u0301\u0323", "\u0323\u0301\u0338", "\u0301"])
 def test_a_million_marks_on_one_letter(marks: str) -> None:
-    content = "a" + marks * (1_000_000 // len(marks)) + " b"
-    assert text.fold(content) == ucd.normalize("NFC", content)
+    pile = marks * (1_000_000 // len(marks))
+    in_order = "".join(sorted(pile, key=ucd.combining))  # for `normalize`, which takes quadratic time otherwise
+    assert first_difference([text.fold("a" + pile + " b")], [ucd.normalize("NFC", "a" + in_order + " b")]) is None
     assert [len(word) for word in text.words("\u0e01" + marks * 1000 + "\u0e02\u0e03")] == [
         1 + 1 + len(marks) * 1000,
         2,
@@ -78,7 +101,7 @@ def test_a_million_marks_on_one_letter(marks: str) -> None:
 
 
 def test_folds_that_expand_fit() -> None:
-    assert text.fold("\ufdfa" * 5000) == oracle.fold("\ufdfa") * 5000
+    assert first_difference([text.fold("\ufdfa" * 5000)], [oracle.fold("\ufdfa") * 5000]) is None
     assert text.words("\ufdfa" * 2) == ["صلى", "الله", "عليه", "وسلمصلى", "الله", "عليه", "وسلم"]
 
 

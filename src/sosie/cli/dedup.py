@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from sosie.cli.options import Threshold, run_options, shingle_options, shingles_of, source_of, source_options
+from sosie.cli.options import run_options, shingle_options, shingles_of, source_of, source_options, threshold_option
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
 from sosie.clusters.keep import Keep
@@ -18,7 +18,7 @@ from sosie.errors import UsageError
 @click.command("dedup")
 @source_options
 @click.option("-o", "--output", type=click.Path(), help="The directory to write; it appears whole or not at all.")
-@click.option("--threshold", type=Threshold(), default="0.8", show_default=True, help="Jaccard similarity, inclusive.")
+@threshold_option("0.8")
 @click.option("--method", type=click.Choice(get_args(MethodName)), default="auto", show_default=True)
 @click.option("--keep", type=click.Choice(get_args(Keep)), default="first", show_default=True, help="Who stays.")
 @click.option(

@@ -11,8 +11,10 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sosie.cli.options import Threshold, run_options, shingle_options, shingles_of, source_of, source_options
+from sosie.cli.options import run_options, shingle_options, shingles_of, source_of, source_options, threshold_option
 from sosie.cli.progress import progress
+from sosie.documents.batch import Reject
+from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
 from sosie.matches.documents import join_documents
 from sosie.matches.join import join
@@ -25,7 +27,7 @@ from sosie.storage.output import OutputDirectory
 @source_options
 @click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write pairs.parquet to.")
 @click.option("--with", "other", multiple=True, metavar="INPUT", help="Join with these instead of INPUT with itself.")
-@click.option("--threshold", type=Threshold(), help="Documents: Jaccard similarity, inclusive. [default: 0.8]")
+@threshold_option(None)
 @click.option("--radius", type=int, help="Saved signatures: most bits that may differ.")
 @shingle_options
 @run_options
@@ -43,12 +45,15 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         stages = Stages(shown)
         with stages.run("join") as stage:
             joined = _saved(inputs[0], options) if any(saved) else _documents(inputs, options, stage.advance)
-        table, counters = joined
+        table, counters, rejects = joined
+        with RejectLog(directory.path) as log:
+            log.add(rejects)
         pq.write_table(table, directory.path / "pairs.parquet", compression="zstd")
         report = {
             "format": "sosie-join",
             "version": 1,
             "pairs": table.num_rows,
+            "rejected": len(rejects),
             "counters": dict(counters),
             "stages": stages.finished,
         }
@@ -59,7 +64,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         click.echo(f"{table.num_rows:,} pairs\nWritten to {Path(output) / 'pairs.parquet'}")
 
 
-def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -> tuple[Any, Any]:
+def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -> tuple[Any, Any, list[Reject]]:
     if options["radius"] is not None:
         raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
     read = {name: options[name] for name in ("text_column", "id_column", "on_error")}
@@ -72,13 +77,14 @@ def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -
         threads=options["threads"],
         advance=advance,
     )
-    return joined.table, joined.pairs.counters
+    return joined.table, joined.pairs.counters, joined.rejects
 
 
-def _saved(path: str, options: dict[str, Any]) -> tuple[Any, Any]:
+def _saved(path: str, options: dict[str, Any]) -> tuple[Any, Any, list[Reject]]:
     first = load_signatures(path)
     second = load_signatures(options["other"][0]) if options["other"] else None
     threshold, radius = options["threshold"], options["radius"]
     pairs = join(first, second, radius=radius, threshold=threshold, threads=options["threads"])
     ids = first.ids if second is None else second.ids
-    return pa.table({"a": first.ids.take(pa.array(pairs.a)), "b": ids.take(pa.array(pairs.b))}), pairs.counters
+    table = pa.table({"a": first.ids.take(pa.array(pairs.a)), "b": ids.take(pa.array(pairs.b))})
+    return table, pairs.counters, []

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import click
 
 from sosie.documents.source import Source
 from sosie.features.shingles import Shingles
+from sosie.matches.similarity import as_fraction
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Threshold(click.ParamType):
-    """A similarity in (0, 1], kept as the exact fraction that its decimal form says."""
+def threshold_option(default: str | None) -> Callable[[F], F]:
+    """Add the threshold, kept as the exact fraction that its decimal form says."""
 
-    name = "similarity"
+    def parse(ctx: click.Context, param: click.Parameter, value: str | None) -> Fraction | None:
+        return None if value is None else as_fraction(value)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse, or fail as wrong usage."""
-        from sosie.matches.similarity import as_fraction
-
-        return as_fraction(value)
+    return click.option(
+        "--threshold",
+        metavar="SIMILARITY",
+        default=default,
+        show_default=default is not None,
+        callback=parse,
+        help="Documents: least Jaccard similarity, inclusive." + ("" if default else " [default: 0.8]"),
+    )
 
 
 def source_options(function: F) -> F:
@@ -49,9 +55,8 @@ def source_options(function: F) -> F:
 def shingle_options(function: F) -> F:
     """Add what counts as evidence."""
     width = click.option("--width", type=int, default=3, show_default=True, help="Units in a shingle.")
-    unit = click.option(
-        "--unit", type=click.Choice(["word", "char"]), default="word", show_default=True, help="What shingles are made of."
-    )
+    units = click.Choice(["word", "char"])
+    unit = click.option("--unit", type=units, default="word", show_default=True, help="What shingles are made of.")
     return width(unit(function))
 
 

@@ -82,10 +82,11 @@ class DocumentIds:
             self._labels.take(pa.array(source)), number, pa.scalar(":", pa.large_string())
         )
 
-    def place(self, row: int) -> tuple[Input, int]:
-        """Return the input of a document and its line or row there, from 1."""
-        source, lines = self._locate(np.array([row]))
-        return self._inputs[int(source[0])], int(lines[0])
+    def places(self, rows: I64) -> list[str]:
+        """Say where documents are: file and line or row, from 1."""
+        sources, lines = self._locate(rows)
+        files = [self._inputs[source] for source in sources.tolist()]
+        return [f"{file.label}, {file.unit} {line}" for file, line in zip(files, lines.tolist(), strict=True)]
 
     def _locate(self, rows: I64) -> tuple[I64, I64]:
         source = (

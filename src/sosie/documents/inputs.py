@@ -45,7 +45,11 @@ class Input:
                 f"{self.path}: disappeared while it was being read ({error.strerror}). Run again."
             ) from error
         if (now.st_size, now.st_mtime_ns) != (self.size, self.mtime_ns):
-            raise DataError(f"{self.path}: changed while it was being read. Run again when nothing writes to it.")
+            raise self.changed()
+
+    def changed(self) -> DataError:
+        """Return the error that says so."""
+        return DataError(f"{self.path}: changed while it was being read. Run again when nothing writes to it.")
 
 
 def list_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Input]:

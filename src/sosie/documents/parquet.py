@@ -17,7 +17,7 @@ from sosie.documents.inputs import Input
 from sosie.errors import DataError
 from sosie.types import Bools
 
-PIECE_BYTES = 16 << 20
+PIECE_BYTES = 4 << 20
 
 
 @contextlib.contextmanager
@@ -25,7 +25,8 @@ def open_parquet(source: Input) -> Iterator[Any]:
     """Open a Parquet file that must be the one that was listed; damage is a `DataError` naming the file."""
     source.check_unchanged()
     with _named(source):
-        file = pq.ParquetFile(source.path, buffer_size=1 << 20)
+        # Without pre-buffering a column chunk of any size is streamed.
+        file = pq.ParquetFile(source.path, buffer_size=1 << 20, pre_buffer=False)
     with file:
         yield file
 

@@ -12,7 +12,6 @@ from sosie.documents.columns import Columns, check_names, check_schema, schema_c
 from sosie.documents.inputs import Input
 from sosie.documents.line import members_of, parse_line
 from sosie.documents.parquet import read_schema
-from sosie.errors import UsageError
 
 # So many JSON objects without the column, and the name is wrong rather than the data.
 PATIENCE = 100
@@ -25,8 +24,6 @@ def find_columns(inputs: list[Input], text: str, id_column: str | None, patient:
     Without an id column, the column `id` is used if the first document has one. `patient` looks beyond documents
     that will be skipped; otherwise the reader raises at the first one.
     """
-    if text == id_column:
-        raise UsageError(f"the column {text!r} cannot hold both the texts and the ids: name another id column")
     schemas = {source.path: read_schema(source) for source in inputs if source.format == "parquet"}
     columns = _from_first_documents(inputs, schemas, Columns(text, id_column), patient)
     if columns.id is not None and columns.id_type is None:

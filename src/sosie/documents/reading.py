@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sosie.documents.batch import Batch, Records, Reject
 from sosie.documents.blocks import read_blocks
@@ -19,8 +20,10 @@ from sosie.documents.parquet import decode_columns, read_parquet, slice_table
 from sosie.documents.seen import SeenIds
 from sosie.errors import DataError, SosieError
 from sosie.kernels.parallel import ordered_map
+from sosie.types import I64
 
 BATCH_BYTES = 64 << 20
+JOIN_BYTES = 4 << 20
 _ROWS = 1 << 16
 
 
@@ -59,7 +62,7 @@ class Reading(Iterator[Batch]):
 
     def start(self, threads: int | None) -> Reading:
         """Make the batches ready; nothing is read before the first is asked for."""
-        self._batches = self._stream(threads)
+        self._batches = _joined(self._stream(threads), self._batch_size)
         return self
 
     def __next__(self) -> Batch:
@@ -95,14 +98,11 @@ class Reading(Iterator[Batch]):
         if records.ids is None:
             return {}
         earlier = self._seen.admit(records.ids, records.accepted + first_row)
-        reasons = {}
-        for index in np.flatnonzero(earlier >= 0).tolist():
-            place, line = self.ids.place(int(earlier[index]))
-            value = records.ids[index].as_py()
-            reasons[int(records.accepted[index])] = (
-                f"duplicate id {value!r}, first in {place.label}, {place.unit} {line}"
-            )
-        return reasons
+        repeated = np.flatnonzero(earlier >= 0)
+        values = records.ids.take(pa.array(repeated)).to_pylist()
+        places = self.ids.places(earlier[repeated])
+        reasons = [f"duplicate id {value!r}, first in {place}" for value, place in zip(values, places, strict=True)]
+        return dict(zip(records.accepted[repeated].tolist(), reasons, strict=True))
 
     def _cut(self, records: Records, first_row: int, rejects: list[Reject]) -> Iterator[Batch]:
         rows = records.accepted + first_row
@@ -152,10 +152,39 @@ def _end(texts: Any, start: int, batch_size: int) -> int:
     stop = min(start + batch_size, len(texts))
     if stop - start < 2:
         return stop
-    offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset + start : texts.offset + stop + 1]
+    offsets = _offsets(texts)[start : stop + 1]
     if offsets[-1] - offsets[0] <= BATCH_BYTES:
         return stop
     return start + max(1, int(np.searchsorted(offsets, offsets[0] + BATCH_BYTES, side="right")) - 1)
+
+
+def _joined(batches: Iterator[Batch], batch_size: int) -> Iterator[Batch]:
+    """Join small neighbours, so that many small files do not make many small batches."""
+    waiting: list[Batch] = []
+    count = size = 0
+    for batch in batches:
+        held = int(np.ptp(_offsets(batch.texts)[[0, -1]])) if len(batch) else 0
+        if waiting and (count + len(batch) > batch_size or size + held > min(JOIN_BYTES, BATCH_BYTES)):
+            yield _join(waiting)
+            waiting, count, size = [], 0, 0
+        waiting.append(batch)
+        count, size = count + len(batch), size + held
+    if waiting:
+        yield _join(waiting)
+
+
+def _join(batches: list[Batch]) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    ids = None if batches[0].ids is None else pa.concat_arrays([batch.ids for batch in batches])
+    rejects = [reject for batch in batches for reject in batch.rejects]
+    return Batch(
+        pa.concat_arrays([batch.texts for batch in batches]), ids, np.concatenate([b.rows for b in batches]), rejects
+    )
+
+
+def _offsets(texts: Any) -> I64:
+    return np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
 
 
 def _remedy(place: Input, reason: str) -> str:

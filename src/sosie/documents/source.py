@@ -43,6 +43,8 @@ class Source:
             raise UsageError(f"on_error is 'raise' or 'skip', got {self.on_error!r}")
         if self.batch_size < 1:
             raise UsageError(f"batch_size must be at least 1, got {self.batch_size}")
+        if self.text_column == self.id_column:
+            raise UsageError(f"the column {self.id_column!r} cannot hold both the texts and the ids: name another")
         if not isinstance(self.paths, pa.Table) and _is_arrow(self.paths):
             object.__setattr__(self, "paths", _as_table(self.paths))
 

@@ -14,7 +14,7 @@ from sosie.documents.reading import Reading
 from sosie.documents.share import DROPPED, KEPT, REJECTED, Share
 from sosie.documents.write_jsonl import split_lines
 from sosie.documents.write_parquet import split_rows
-from sosie.errors import DataError, MismatchError
+from sosie.errors import MismatchError
 from sosie.types import F64, I64
 
 __all__ = ["DROPPED", "KEPT", "REJECTED", "Decisions", "Written", "write_documents"]
@@ -67,7 +67,7 @@ def write_documents(
         else:
             done = split_rows(share, reading.table, threads)
         if done != count:
-            raise DataError(f"{source.path}: changed while it was being read. Run again when nothing writes to it.")
+            raise source.changed()
         first += count
     counts = np.bincount(decisions.state, minlength=3)
     return Written(*counts.tolist())

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sosie.documents.parquet import open_parquet, read_parquet, slice_table
 from sosie.documents.share import DROPPED, KEPT, Share, free_names
+from sosie.types import Bools
 
 _ROWS = 1 << 16
 GROUP_BYTES = 64 << 20
@@ -36,19 +38,30 @@ def split_rows(share: Share, table: Any, threads: int | None) -> int:
             state = share.state[done : done + batch.num_rows]
             done += batch.num_rows
             if len(state) < batch.num_rows:
-                return done
-            kept_file.add(batch.filter(pa.array(state == KEPT)))
-            gone = batch.filter(pa.array(state == DROPPED))
-            if dropped_file is not None and gone.num_rows:
-                span = slice(dropped, dropped + gone.num_rows)
-                columns = [*gone.columns, share.duplicate_of[span], pa.array(share.similarity[span])]
+                raise share.source.changed()
+            for part in _choose(batch, state == KEPT):
+                kept_file.add(part)
+            if dropped_file is None:
+                continue
+            for part in _choose(batch, state == DROPPED):
+                span = slice(dropped, dropped + part.num_rows)
+                columns = [*part.columns, share.duplicate_of[span], pa.array(share.similarity[span])]
                 dropped_file.add(pa.record_batch(columns, schema=dropped_file.schema))
-                dropped += gone.num_rows
+                dropped += part.num_rows
     finally:
         kept_file.close()
         if dropped_file is not None:
             dropped_file.close()
     return done
+
+
+def _choose(batch: Any, chosen: Bools) -> list[Any]:
+    """Return the chosen rows; as slices of neighbours where a column's type (views) has no filter in Arrow."""
+    try:
+        return [batch.filter(pa.array(chosen))]
+    except pa.ArrowNotImplementedError:
+        edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).reshape(-1, 2)
+        return [batch.slice(start, stop - start) for start, stop in edges.tolist()]
 
 
 class RowGroups:

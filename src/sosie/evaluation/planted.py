@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ class PlantedCorpus:
 
     def _shingle_sets(self, rows: I64) -> list[set[tuple[int, ...]]]:
         words, offsets = self._words(rows)
-        documents = [words[start:stop].tolist() for start, stop in zip(offsets[:-1], offsets[1:], strict=True)]
+        documents = [words[start:stop].tolist() for start, stop in pairwise(offsets.tolist())]
         return [set(zip(*(text[i:] for i in range(WIDTH)), strict=False)) for text in documents]
 
     def _draw(self, purpose: int, document: I64, place: I64 | int = 0) -> U64:

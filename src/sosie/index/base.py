@@ -10,14 +10,14 @@ import numpy as np
 
 from sosie.errors import MismatchError, UsageError
 from sosie.index.ids import RowIds
-from sosie.types import I64, Matches, Signatures, U64
+from sosie.types import I64, U64, Matches, Signatures
 
 
 class Index(ABC):
     """Signatures that can be searched by Hamming distance.
 
-    - **Rows** are numbered from 0 in the order of adding and keep their numbers when others are removed. `len(index)` is
-      the number of rows that are present.
+    - **Rows** are numbered from 0 in the order of adding and keep their numbers when others are removed.
+      `len(index)` is the number of rows that are present.
     - **Near** means `distance <= radius`. Matches of a query are ordered by (distance, row); ties go to the lower row.
     - **Results are ragged** (`Matches`): `search` gives k rows for every query, or all rows if there are fewer;
       `within` gives as many as there are, possibly none. An index without rows gives empty results.
@@ -37,11 +37,11 @@ class Index(ABC):
         self._bits = signatures.bits
         self._digest = signatures.digest
         self._ids = RowIds()
-        self._removed = 0
+        self._removed = np.empty(0, np.int64)
         self.add(signatures)
 
     def __len__(self) -> int:
-        return len(self._ids) - self._removed
+        return len(self._ids) - len(self._removed)
 
     @property
     def bits(self) -> int:
@@ -58,6 +58,12 @@ class Index(ABC):
         """The id of every row that was ever added, by row number, as an Arrow array."""
         return self._ids.all
 
+    @property
+    def signatures(self) -> Signatures:
+        """The rows that are present, with their ids, in order."""
+        rows = np.delete(np.arange(len(self._ids)), self._removed)
+        return Signatures(self._words()[rows], self.bits, self._ids.of(rows), self.digest)
+
     def search(self, queries: Signatures, k: int, *, threads: int | None = None) -> Matches:
         """Return the k nearest rows of each query."""
         self._check(queries)
@@ -67,9 +73,7 @@ class Index(ABC):
             return self._nothing(len(queries))
         return self._named(self._top(queries.words, min(k, len(self)), threads))
 
-    def within(
-        self, queries: Signatures, radius: int, *, first: bool = False, threads: int | None = None
-    ) -> Matches:
+    def within(self, queries: Signatures, radius: int, *, first: bool = False, threads: int | None = None) -> Matches:
         """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row."""
         self._check(queries)
         if not 0 <= radius <= self.bits:
@@ -88,7 +92,7 @@ class Index(ABC):
     def remove(self, ids: Any) -> None:
         """Remove rows by their ids (an Arrow array or any sequence); the other rows keep their numbers."""
         rows = self._ids.remove(ids)
-        self._removed += len(rows)
+        self._removed = np.concatenate([self._removed, rows])
         if len(rows):
             self._forget(rows)
 
@@ -122,7 +126,9 @@ class Index(ABC):
 
     def _nothing(self, queries: int) -> Matches:
         empty = np.empty(0, np.int64)
-        return self._named(Matches(np.zeros(queries + 1, np.int64), empty, empty.astype(np.int32), None, {"comparisons": 0}))
+        return self._named(
+            Matches(np.zeros(queries + 1, np.int64), empty, empty.astype(np.int32), None, {"comparisons": 0})
+        )
 
     def _named(self, matches: Matches) -> Matches:
         return dataclasses.replace(matches, ids=self._ids.of(matches.rows))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import groupby
-
 from typing import TypeVar
 
 import numpy as np
 
 from sosie.index.base import Index
 from sosie.kernels.arrays import aligned_zeros
+from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.plane_top import UNFILLED, plane_top
-from sosie.kernels.plane_within import Hits, plane_within, room_for_hits, sort_hits
+from sosie.kernels.plane_within import plane_within, room_within
 from sosie.kernels.planes import BLOCK, ask_planes, get_rows, plane_count, set_rows
 from sosie.types import I64, U64, Matches, Signatures
 
@@ -87,9 +87,9 @@ class FlatIndex(Index):
 
         found = []
         for start, parts in enumerate(self._by_tile(run, len(queries), threads)):
-            hits = Hits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            hits = concat_hits(parts)
             if first:  # every span of rows may have brought one
-                hits = Hits(*(column[np.unique(hits.queries, return_index=True)[1]] for column in hits))
+                hits = take_hits(hits, np.unique(hits.queries, return_index=True)[1])
             found.append(sort_hits(hits, min(_TILE, len(queries) - start * _TILE), self.bits))
         sizes = np.concatenate([np.diff(offsets) for offsets, _, _ in found])
         offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -100,13 +100,13 @@ class FlatIndex(Index):
         """Collect the matches of some queries in a span of blocks, a room full at a time."""
         asked = ask_planes(queries, self._planes.shape[1])
         remaining = np.full(len(queries), wanted)
-        room = room_for_hits(len(queries), self._planes.shape[1])
+        room = room_within(len(queries), self._planes.shape[1])
         pieces, block = [], task[1]
         while True:
             block, count = plane_within(self._planes, self._live, block, task[2], asked, radius, remaining, room)
-            pieces.append(Hits(*(column[:count].copy() for column in room)))
+            pieces.append(take_hits(room, slice(count)))
             if block >= task[2]:
-                return Hits(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+                return concat_hits(pieces)
 
     def _by_tile(self, run: Callable[[_Task], R], queries: int, threads: int | None) -> list[list[R]]:
         """Run every tile of queries, split by rows where there are too few tiles; results are grouped by tile."""

@@ -8,10 +8,10 @@ import numpy as np
 
 from sosie.errors import MismatchError
 from sosie.index.ids import RowIds
+from sosie.kernels.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.kernels.key_lookup import KeyTables, build_tables, find_rows, most_found
 from sosie.kernels.parallel import ordered_map, spans
-from sosie.kernels.plane_within import Hits, sort_hits
-from sosie.types import U64, Keys, Matches
+from sosie.types import I32, I64, U64, Keys, Matches
 
 _ROOM = 1 << 20  # rows that one piece of work may find
 
@@ -29,7 +29,7 @@ class KeyIndex:
     """
 
     def __init__(self, keys: Keys) -> None:
-        self._tables = keys.values.shape[1]
+        self._tables: int = keys.values.shape[1]
         self._digest = keys.digest
         self._ids = RowIds()
         self._runs: list[tuple[U64, int, KeyTables]] = []
@@ -82,9 +82,8 @@ class KeyIndex:
         distances = np.concatenate([np.empty(0, np.int32), *(part[2] for part in found)])
         return Matches(np.cumsum(sizes), rows, distances, self._ids.of(rows), {"looked_up": int(bounds.sum())})
 
-    def _find(self, queries: U64) -> tuple[Any, Any, Any]:
-        pieces = [_find_in(run, queries, first) for _, first, run in self._runs]
-        hits = Hits(*(np.concatenate(column) for column in zip(_no_hits(0), *pieces, strict=True)))
+    def _find(self, queries: U64) -> tuple[I64, I64, I32]:
+        hits = concat_hits([_find_in(run, queries, first) for _, first, run in self._runs])
         return sort_hits(hits, len(queries), self._tables)
 
     def _check(self, other: Keys) -> None:
@@ -97,10 +96,5 @@ class KeyIndex:
 
 
 def _find_in(run: KeyTables, queries: U64, first: int) -> Hits:
-    room = _no_hits(int(np.minimum(most_found(run, queries), run.keys.shape[1]).sum()))
-    count = find_rows(run, queries, first, room)
-    return Hits(*(column[:count] for column in room))
-
-
-def _no_hits(room: int) -> Hits:
-    return Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
+    room = room_for_hits(int(np.minimum(most_found(run, queries), run.keys.shape[1]).sum()))
+    return take_hits(room, slice(find_rows(run, queries, first, room)))

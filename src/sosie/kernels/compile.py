@@ -14,9 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import config, njit
+from numba import config as _config
+from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+config: Any = _config
 
 
 def kernel(function: F) -> F:

@@ -8,8 +8,8 @@ import numpy as np
 
 from sosie.kernels.arrays import I64, U64
 from sosie.kernels.compile import kernel
+from sosie.kernels.hits import Hits
 from sosie.kernels.mix import splitmix64
-from sosie.kernels.plane_within import Hits
 from sosie.kernels.sort_rows import sort_by_top_bits
 
 

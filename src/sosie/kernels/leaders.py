@@ -18,7 +18,10 @@ from sosie.kernels.set_join import Bounds, Sets, _grown
 def link_leaders(
     sets: Sets, bounds: Bounds, ends: np.ndarray, members: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Link the members of each list (CSR) to at most `most` leaders: pairs (a, b), comparisons, comparisons left out."""
+    """Link the members of each list (CSR) to at most `most` leaders.
+
+    Returns the similar pairs (a, b), the number of comparisons, and how many were left out.
+    """
     pair_a = np.empty(256, np.int64)
     pair_b = np.empty(256, np.int64)
     pairs = 0
@@ -42,7 +45,10 @@ def link_leaders(
                         sets.stops[a] - sets.starts[a], size, bounds.numerator, bounds.denominator
                     )
                     compared_here += 1
-                    if shared_features(sets.hashes, sets.starts[a], sets.stops[a], sets.starts[b], sets.stops[b], need) >= 0:
+                    shared = shared_features(
+                        sets.hashes, sets.starts[a], sets.stops[a], sets.starts[b], sets.stops[b], need
+                    )
+                    if shared >= 0:
                         linked[b] = True
                         pair_a = _grown(pair_a, pairs + 1)
                         pair_b = _grown(pair_b, pairs + 1)

@@ -61,7 +61,7 @@ def add_planes(typing_context: Any, planes: Any, start: Any, order: Any, units: 
 
 @intrinsic
 def mark_below(typing_context: Any, slices: Any, height: Any, bound: Any, marks: Any, start: Any, found: Any) -> Any:
-    """Set `found[:8]` to the rows whose count is below `bound`, among `marks[start:][:8]`; say whether there are any."""
+    """Set `found[:8]` to the rows of `marks[start:][:8]` whose count is below `bound`; say whether there are any."""
 
     def codegen(context: Any, builder: _Builder, signature: Any, args: Any) -> Any:
         counts, marks_in, out = (_data(context, builder, signature.args[i], args[i]) for i in (0, 3, 5))

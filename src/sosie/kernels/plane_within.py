@@ -1,30 +1,20 @@
-"""All rows within a radius of each query, over bit planes; and their order."""
+"""All rows within a radius of each query, over bit planes."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from sosie.kernels.arrays import I32, I64, U64
 from sosie.kernels.compile import kernel
+from sosie.kernels.hits import Hits, room_for_hits
 from sosie.kernels.plane_count import add_planes, mark_below
 from sosie.kernels.planes import Asked
 from sosie.kernels.popcount import popcount
 
 
-class Hits(NamedTuple):
-    """Matches in the order of finding: entry i says that `rows[i]` is at `distances[i]` from `queries[i]`."""
-
-    queries: I32
-    rows: I64
-    distances: I32
-
-
-def room_for_hits(queries: int, planes: int) -> Hits:
+def room_within(queries: int, planes: int) -> Hits:
     """Return room for twice the matches that `plane_within` may find before it looks at the room again."""
-    room = 2 * queries * 512 * max(1, 512 // planes)
-    return Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
+    return room_for_hits(2 * queries * 512 * max(1, 512 // planes))
 
 
 @kernel
@@ -85,30 +75,3 @@ def _write(counts: U64, height: int, found: U64, start: int, limit: int, rows: I
             distances[total] = distance
             total += 1
     return total
-
-
-@kernel
-def sort_hits(hits: Hits, queries: int, bits: int) -> tuple[I64, I64, I32]:
-    """Order matches by (query, distance), stable, as `offsets, rows, distances`."""
-    count = hits.rows.size
-    starts = np.zeros(bits + 2, np.int64)
-    for i in range(count):
-        starts[hits.distances[i] + 1] += 1
-    for d in range(bits + 1):
-        starts[d + 1] += starts[d]
-    by_distance = np.empty(count, np.int64)
-    for i in range(count):
-        by_distance[starts[hits.distances[i]]] = i
-        starts[hits.distances[i]] += 1
-    offsets = np.zeros(queries + 1, np.int64)
-    for i in range(count):
-        offsets[hits.queries[i] + 1] += 1
-    for q in range(queries):
-        offsets[q + 1] += offsets[q]
-    place = offsets[:-1].copy()
-    rows, distances = np.empty(count, np.int64), np.empty(count, np.int32)
-    for i in by_distance:
-        at = place[hits.queries[i]]
-        rows[at], distances[at] = hits.rows[i], hits.distances[i]
-        place[hits.queries[i]] = at + 1
-    return offsets, rows, distances

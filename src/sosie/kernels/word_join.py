@@ -16,6 +16,7 @@ from sosie.kernels.hamming_join import EQUAL, Sought
 from sosie.kernels.near_any import near_any
 from sosie.kernels.popcount import popcount
 
+
 class Room(NamedTuple):
     """Room for one table's work, used again for the next: keys as they come, then keys and rows by parts."""
 
@@ -100,14 +101,14 @@ def join_parts(starts: I64, room: Room, first: int, bits: int, sought: Sought, p
 @kernel
 def _group(keys: U64, rows: I32, top: int, bits: int, near: U64, near_rows: I32, ends: I64) -> None:
     """Scatter a part by the bits below the top ones; `ends[group]` becomes the end of each group."""
-    shift = np.uint64(64 - bits)
+    shift = np.uint64(63 - bits)  # and one more: there may be no bits, and a shift by 64 is not defined
     ends[:] = 0
     for i in range(keys.size):
-        ends[np.int64((keys[i] << top) >> shift) + 2] += 1
+        ends[np.int64((keys[i] << top) >> np.uint64(1) >> shift) + 2] += 1
     for group in range(2, ends.size):
         ends[group] += ends[group - 1]
     for i in range(keys.size):
-        group = np.int64((keys[i] << top) >> shift) + 1
+        group = np.int64((keys[i] << top) >> np.uint64(1) >> shift) + 1
         at = ends[group]
         ends[group] = at + 1
         near[at] = keys[i]
@@ -118,7 +119,7 @@ def _group(keys: U64, rows: I32, top: int, bits: int, near: U64, near_rows: I32,
 
 @kernel
 def _join_group(near: U64, rows: I32, begin: int, end: int, sought: Sought, pairs: I64, count: int) -> tuple[int, int]:
-    """Write the pairs of one group; return their number, counting on when there is no more room, and the comparisons."""
+    """Write the pairs of one group; return their number, counting on when the room is full, and the comparisons."""
     middle, last = begin, end - 1
     if sought.split > 0:
         while middle < end and rows[middle] < sought.split:

@@ -138,12 +138,12 @@ def _join_one_word(sought: Sought, cut: _Cut, tables: range) -> tuple[I64, int] 
     pieces, work = [pairs[:0]], 0
     for table in tables:
         bits = min(cut.header_bits(table), bits_to_tell(count))
-        starts = split_parts(sought.words, cut.moves(table), bits // 2, room)
+        starts = split_parts(sought.words, cut.moves(table), bits - bits // 2, room)
         this = sought._replace(masks=sought.masks[: table + 1])
         part = 0
         while part < len(starts) - 1:
             last = part
-            part, found, more = join_parts(starts, room, part, bits - bits // 2, this, pairs)
+            part, found, more = join_parts(starts, room, part, bits // 2, this, pairs)
             if found == EQUAL:
                 return None
             work += more

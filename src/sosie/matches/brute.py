@@ -6,7 +6,7 @@ import numpy as np
 
 from sosie.kernels.arrays import aligned_zeros
 from sosie.kernels.parallel import ordered_map
-from sosie.kernels.plane_within import plane_within, room_for_hits
+from sosie.kernels.plane_within import plane_within, room_within
 from sosie.kernels.planes import BLOCK, ask_planes, plane_count, set_rows
 from sosie.matches.check import check_join
 from sosie.matches.equal import join_distinct
@@ -38,7 +38,7 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int | None) -
         """Find the partners of a tile of rows; inside one collection only those that come later."""
         queries = words[start : min(start + _TILE, split or len(words))]
         asked = ask_planes(queries, planes.shape[1])
-        room = room_for_hits(len(queries), planes.shape[1])
+        room = room_within(len(queries), planes.shape[1])
         wanted = np.full(len(queries), _MANY)
         block, left, right = 0 if split else start // BLOCK, [], []
         while block < blocks:

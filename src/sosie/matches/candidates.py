@@ -20,7 +20,7 @@ from sosie.matches.order import ordered_pairs
 from sosie.matches.sets import DENSE, LEADERS, join_rows
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
-from sosie.types import Features, I64, Pairs, Signatures
+from sosie.types import I64, Features, Pairs, Signatures
 
 
 @dataclass(frozen=True, kw_only=True)

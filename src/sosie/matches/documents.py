@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sosie.documents.batch import Reject
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.features.collect import collect
@@ -26,6 +27,7 @@ class JoinedDocuments:
     first: Reading
     second: Reading
     pairs: VerifiedPairs
+    rejects: list[Reject]
 
     @property
     def table(self) -> Any:
@@ -62,4 +64,5 @@ def join_documents(
         candidates = join_sets(first.features, features, threshold=threshold, threads=threads)
         pairs = verify(candidates, first.features, features, threshold=threshold, threads=threads)
         found = replace(pairs, a=first.documents[pairs.a], b=second.documents[pairs.b])
-    return JoinedDocuments(readings[0], readings[-1], found)
+    rejects = [reject for collection in collections for reject in collection.rejects]
+    return JoinedDocuments(readings[0], readings[-1], found, rejects)

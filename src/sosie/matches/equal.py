@@ -18,7 +18,7 @@ STAR = 64  # larger groups are written as a star: each member with the first, no
 
 @dataclass(frozen=True, eq=False)
 class EqualRows:
-    """Groups of equal rows: group g is `members[offsets[g]:offsets[g + 1]]`, in order; groups are ordered by their first."""
+    """Groups of equal rows, ordered by their first row: group g is `members[offsets[g]:offsets[g + 1]]`, in order."""
 
     members: I64
     offsets: I64

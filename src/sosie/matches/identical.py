@@ -8,7 +8,7 @@ import numpy as np
 
 from sosie.kernels.identical import equal_rows, set_digests
 from sosie.kernels.set_join import Sets
-from sosie.types import Bools, I64, VerifiedPairs
+from sosie.types import I64, Bools, VerifiedPairs
 
 STAR = 64  # larger groups are written as a star: each member with the first, not all with all
 
@@ -127,4 +127,5 @@ def _spread(starts: I64, lengths: I64) -> I64:
     """Concatenate the ranges starts[i] .. starts[i] + lengths[i]."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+    ranges: I64 = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+    return ranges

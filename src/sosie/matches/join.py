@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Literal
 
-from sosie.errors import MismatchError, UsageError
+from sosie.errors import UsageError
 from sosie.matches.blocks import join_blocks
 from sosie.matches.brute import join_brute
 from sosie.matches.keys import join_keys
@@ -36,21 +36,20 @@ def join(
     """
     if b is not None and type(b) is not type(a):
         raise UsageError(f"cannot join {type(a).__name__} with {type(b).__name__}")
+    other: Any = b
     if isinstance(a, Signatures):
         if radius is None or threshold is not None:
             raise UsageError("signatures are joined within a radius: pass radius=, and no threshold")
-        return join_signatures(a, b, radius=radius, method=method, threads=threads)
+        return join_signatures(a, other, radius=radius, method=method, threads=threads)
     if isinstance(a, Features):
         if threshold is None or radius is not None:
             raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
-        return join_sets(a, b, threshold=threshold, threads=threads)
+        return join_sets(a, other, threshold=threshold, threads=threads)
     if not isinstance(a, Keys):
         raise UsageError(f"join takes Signatures, Keys or Features, got {type(a).__name__}")
     if radius is not None or threshold is not None:
         raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
-    if b is not None:
-        _check_digests(a, b)
-    return join_keys(a, b, threads=threads)
+    return join_keys(a, other, threads=threads)
 
 
 def join_signatures(
@@ -62,12 +61,6 @@ def join_signatures(
     threads: int | None = None,
 ) -> Pairs:
     """Return all pairs of signatures within the radius, exactly, by block tables or by comparing all with all."""
-    if not 0 <= radius <= a.bits:
-        raise UsageError(f"radius must be from 0 to the number of bits, {a.bits}, got {radius}")
-    if b is not None:
-        _check_digests(a, b)
-        if a.bits != b.bits:
-            raise MismatchError(f"signatures of {a.bits} and of {b.bits} bits cannot be joined")
     if method not in ("auto", "blocks", "brute"):
         raise UsageError(f"method must be auto, blocks or brute, got {method!r}")
     if method == "auto":
@@ -86,8 +79,3 @@ def blocks_pay(rows: int, bits: int, radius: int) -> bool:
         return False
     tables, header = radius + 1, bits // (radius + 1)
     return tables * (SORTED_ROW + rows * 2.0**-header) < rows / TILED
-
-
-def _check_digests(a: Signatures | Keys, b: Signatures | Keys) -> None:
-    if a.digest and b.digest and a.digest != b.digest:
-        raise MismatchError(f"made by different specs: {a.digest} and {b.digest}. Sign both collections alike.")

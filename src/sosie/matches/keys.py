@@ -47,13 +47,12 @@ def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pai
         if not len(a) or not len(b):
             values, split = values[:0], 0
     groups = _group(values, split, DENSE, threads)
+    if not len(groups.members):
+        return Pairs(groups.a, groups.b - split, {"bounded_groups": 0, "bounded_pairs": 0})
     stars = [_star(members, split) for members in np.split(groups.members, groups.offsets[1:-1])]
     left = np.concatenate([groups.a, *(star[0] for star in stars)])
     right = np.concatenate([groups.b, *(star[1] for star in stars)])
-    counters = {
-        "bounded_groups": len(groups.offsets) - 1,
-        "bounded_pairs": sum(star[2] for star in stars),
-    }
+    counters = {"bounded_groups": len(stars), "bounded_pairs": sum(star[2] for star in stars)}
     return ordered_pairs(left, right - split, counters, distinct=False)
 
 
@@ -102,8 +101,6 @@ def _group(values: U64, split: int, limit: int, threads: int | None) -> KeyGroup
 
 def _star(members: I64, split: int) -> tuple[I64, I64, int]:
     """Return the pairs that stand for a dense group, and how many pairs it has besides."""
-    if not len(members):
-        return members, members, 0
     if split == 0:
         others = members[1:]
         return np.full(len(others), members[0]), others, len(others) * (len(members) - 2) // 2

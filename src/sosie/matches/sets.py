@@ -1,7 +1,7 @@
 """The exact set-similarity join: every pair with Jaccard >= threshold, by prefix filter (Xiao et al., PPJoin).
 
-    document frequencies -> each document's rarest features -> postings in partitions -> pairs
-                                                                                     -> dense lists -> leaders
+document frequencies -> each document's rarest features -> postings in partitions -> pairs
+-> dense lists -> leaders
 """
 
 from __future__ import annotations

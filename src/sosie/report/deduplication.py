@@ -16,7 +16,7 @@ from sosie.documents.batch import Reject
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
-from sosie.types import Bools, Clusters, I64, VerifiedPairs
+from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Deduplication:
     @property
     def mask(self) -> Bools:
         """Whether each document is kept: `table.filter(result.mask)`."""
-        return self.decisions.state == KEPT
+        return np.asarray(self.decisions.state == KEPT)
 
     @property
     def kept(self) -> Any:

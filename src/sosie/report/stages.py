@@ -55,7 +55,7 @@ class Stages:
     @property
     def seconds(self) -> float:
         """The time of all stages."""
-        return round(sum(stage["seconds"] for stage in self.finished), 3)
+        return float(round(sum(stage["seconds"] for stage in self.finished), 3))
 
     @contextmanager
     def run(self, stage: str, total: int | None = None) -> Iterator[Progress]:

@@ -1,4 +1,4 @@
-"""Minhash: the minima of K hash functions over the features (Broder 1997); two documents agree in one with probability J.
+"""Minhash: the minima of K hash functions over the features (Broder 1997); two documents share one with probability J.
 
 The minima of a document serve as keys (bands of consecutive minima: equal band = candidate) or, b bits of each, as a
 binary signature whose expected Hamming distance is bits * (1 - J) / 2.

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from sosie.errors import UsageError
-from sosie.features.shingles import distinct
-from sosie.kernels.simhash import signs, simhash, simhash_sums
+from sosie.kernels.distinct import distinct
 from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.simhash import signs, simhash, simhash_sums
 from sosie.signatures.spec import SPAN, Signed, Spec, sign_spans
 from sosie.types import F32, I64, U64, Features, Signatures
 

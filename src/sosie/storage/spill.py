@@ -54,7 +54,7 @@ class Spill:
             raise ValueError(f"expected a flat {self.dtype} array, got {values.dtype}{list(values.shape)}")
         if self._descriptor is None:
             if (self._length + len(values)) * self.dtype.itemsize < self._memory:
-                self._parts.append(values)
+                self._parts.append(values.copy())
                 self._length += len(values)
                 return
             self._move()

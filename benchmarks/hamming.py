@@ -1,0 +1,136 @@
+"""Searching and joining bits beside FAISS, in one process, one thread each: rows 3 to 5 of the table of speeds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import faiss
+import numpy as np
+
+from sosie.index.flat import FlatIndex
+from sosie.matches.blocks import join_blocks
+from sosie.types import Signatures
+
+Row = dict[str, Any]
+_SEED = 20
+
+
+def rows() -> list[Row]:
+    """Measure every job and return it beside its peer."""
+    faiss.omp_set_num_threads(1)
+    _warm()
+    return [*search_wide(), *search_narrow(), *join_near()]
+
+
+def search_wide(count: int = 500_000, bits: int = 1024) -> list[Row]:
+    """Top-10 of clustered signatures, as texts on few topics have them; the queries are rows held out."""
+    words = _clustered(count + 64, bits)
+    ours, peer, same = _search(words[64:], words[:64], bits)
+    job = f"exhaustive top-10, {bits} bits, batch of 64"
+    return [_row(job, "FAISS IndexBinaryFlat", ours, peer, 3.5, f"{count:,} clustered rows; same distances: {same}")]
+
+
+def search_narrow(count: int = 4_000_000) -> list[Row]:
+    """Top-10 of random 64-bit signatures, for a batch and for one query."""
+    rng = np.random.default_rng(_SEED)
+    words = rng.integers(0, 2**64, (count, 1), dtype=np.uint64)
+    queries = _flip(words[rng.choice(count, 64, replace=False)], 6, rng)
+    table = []
+    for name, asked, goal in (("batch of 64", queries, 3.5), ("single", queries[:1], 1.8)):
+        ours, peer, same = _search(words, asked, 64)
+        detail = f"{count:,} random rows; same distances: {same}"
+        table.append(_row(f"exhaustive top-10, 64 bits, {name}", "FAISS IndexBinaryFlat", ours, peer, goal, detail))
+    return table
+
+
+def join_near(count: int = 1_000_000, radius: int = 3, asked: int = 50_000) -> list[Row]:
+    """All pairs within 3 bits of random 64-bit signatures, 1 % of which have a near one; the peer is extrapolated."""
+    rng = np.random.default_rng(_SEED)
+    words = rng.integers(0, 2**64, (count, 1), dtype=np.uint64)
+    planted = count // 100
+    words[-planted:] = _flip(words[:planted], radius, rng)
+    signatures = Signatures(words)
+    pairs = join_blocks(signatures, radius=radius, threads=1)
+    ours = _best(lambda: join_blocks(signatures, radius=radius, threads=1), 7)
+    index = faiss.IndexBinaryMultiHash(64, radius + 1, 16)
+    index.nflip = 0
+    index.add(_bytes(words))
+    sample = _bytes(words)[:asked]
+    peer = _best(lambda: index.range_search(sample, radius + 1), 3) * count / asked  # its radius is exclusive
+    limits = index.range_search(sample, radius + 1)[0]
+    within = int(np.sum((pairs.a < asked) | (pairs.b < asked)) + np.sum((pairs.a < asked) & (pairs.b < asked)))
+    detail = f"{len(pairs):,} pairs; peer from {asked:,} queries; same pairs there: {int(limits[-1]) - asked == within}"
+    name = f"FAISS IndexBinaryMultiHash(64, {radius + 1}, 16)"
+    return [_row(f"all pairs within {radius} bits, {count:,} x 64 bits", name, ours, peer, 80, detail)]
+
+
+def _search(words: Any, queries: Any, bits: int, k: int = 10) -> tuple[float, float, bool]:
+    index, asked = FlatIndex(Signatures(words, bits)), Signatures(queries, bits)
+    peer = faiss.IndexBinaryFlat(bits)
+    peer.add(_bytes(words))
+    truth = peer.search(_bytes(queries), k)[0]
+    same = np.array_equal(index.search(asked, k, threads=1).distances.reshape(-1, k), truth)
+    ours, theirs = [], []
+    for _ in range(3):  # in turns, so that a busy machine is unfair to both
+        ours.append(_best(lambda: index.search(asked, k, threads=1), 3))
+        theirs.append(_best(lambda: peer.search(_bytes(queries), k), 3))
+    return min(ours), min(theirs), same
+
+
+def _clustered(count: int, bits: int) -> Any:
+    """Return rows around random centres, with 10 to 35 % of a centre's bits flipped, in random order."""
+    rng = np.random.default_rng(_SEED)
+    centres = rng.integers(0, 2**64, (2000, bits // 64), dtype=np.uint64)
+    words = np.empty((count, bits // 64), np.uint64)
+    for start in range(0, count, 20_000):
+        part = words[start : start + 20_000]
+        noise = rng.integers(0, 256, (len(part), bits), dtype=np.uint8) < rng.integers(26, 90, (len(part), 1))
+        flips = np.packbits(noise, axis=1, bitorder="little").view(np.uint64)
+        part[:] = centres[rng.integers(0, len(centres), len(part))] ^ flips
+    return words
+
+
+def _flip(words: Any, times: int, rng: np.random.Generator) -> Any:
+    flipped = words.copy()
+    for _ in range(times):
+        flipped ^= np.uint64(1) << rng.integers(0, 64, words.shape).astype(np.uint64)
+    return flipped
+
+
+def _bytes(words: Any) -> Any:
+    return words.view(np.uint8).reshape(len(words), -1)
+
+
+def _warm() -> None:
+    few = Signatures(np.arange(2000, dtype=np.uint64))
+    FlatIndex(few).search(few, 2, threads=1)
+    join_blocks(few, radius=3, threads=1)
+
+
+def _best(call: Callable[[], Any], times: int) -> float:
+    best = float("inf")
+    for _ in range(times):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def _row(job: str, peer: str, ours: float, theirs: float, goal: float, detail: str) -> Row:
+    return {
+        "job": job,
+        "peer": peer,
+        "ours_s": ours,
+        "peer_s": theirs,
+        "ratio": theirs / ours,
+        "goal": goal,
+        "detail": detail,
+    }
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(f"{row['job']}: {row['ratio']:.1f}x (goal {row['goal']}) {row['ours_s']:.4f} s, {row['peer_s']:.4f} s")
+        print(f"    {row['peer']}; {row['detail']}")

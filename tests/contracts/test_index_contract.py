@@ -1,0 +1,198 @@
+"""One suite over every Hamming index: add a line to INDEXES for a new one."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracle_hamming import KINDS, WIDTHS, listed, near, nearest, queries_near, signatures
+
+from sosie.errors import MismatchError, UsageError
+from sosie.index.flat import FlatIndex
+from sosie.types import Signatures
+
+INDEXES = {
+    "flat": FlatIndex,
+}
+SIZES = (0, 1, 255, 256, 257, 511, 512, 513, 1037)
+
+pytestmark = pytest.mark.parametrize("make", INDEXES.values(), ids=INDEXES.keys())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_search_gives_the_nearest_in_order(make, kind, width):
+    rows = signatures(kind, 301, width)
+    queries = queries_near(rows)
+    index = make(rows)
+    for k in (1, 10, 301, 400):
+        matches = index.search(queries, k)
+        assert listed(matches) == nearest(queries, rows, k)
+        assert matches.counters["comparisons"] >= 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_within_gives_all_in_order(make, kind, width):
+    rows = signatures(kind, 301, width)
+    queries = queries_near(rows)
+    index = make(rows)
+    for radius in sorted({0, 1, width // 20, width // 4, width // 2, width - 1, width}):
+        found = near(queries, rows, radius)
+        assert listed(index.within(queries, radius)) == found
+        firsts = [[min(pairs, key=lambda pair: pair[1])] if pairs else [] for pairs in found]
+        assert listed(index.within(queries, radius, first=True)) == firsts
+
+
+@pytest.mark.parametrize("count", SIZES)
+@pytest.mark.parametrize("width", (3, 64, 1000))
+def test_any_number_of_rows(make, count, width):
+    rows = signatures("clustered", count, width)
+    queries = queries_near(rows, 3)
+    index = make(rows)
+    assert len(index) == count
+    assert index.bits == width
+    assert listed(index.search(queries, 7)) == nearest(queries, rows, 7)
+    assert listed(index.within(queries, width // 4)) == near(queries, rows, width // 4)
+    assert len(index.search(signatures("random", 0, width), 7)) == 0
+    assert len(index.within(signatures("random", 0, width), 1)) == 0
+
+
+@pytest.mark.parametrize("width", (64, 1024))
+@pytest.mark.parametrize("count", (1, 63, 64, 65, 300))
+def test_threads_change_nothing(make, width, count):
+    rows = signatures("clustered", 2600, width)
+    queries = queries_near(rows, count)
+    index = make(rows)
+    for ask in (
+        lambda threads: index.search(queries, 10, threads=threads),
+        lambda threads: index.within(queries, width // 8, threads=threads),
+        lambda threads: index.within(queries, width // 8, first=True, threads=threads),
+    ):
+        alone = ask(1)
+        for threads in (2, 7):
+            together = ask(threads)
+            assert listed(together) == listed(alone)
+            assert together.counters == alone.counters
+
+
+def test_all_rows_of_many_queries(make):
+    """More matches than any buffer holds."""
+    rows = signatures("random", 20_000, 64)
+    queries = queries_near(rows, 9)
+    matches = make(rows).within(queries, 64, threads=1)
+    assert np.all(np.diff(matches.offsets) == len(rows))
+    for query in range(len(queries)):
+        found, distance = matches.of(query)
+        truth = np.bitwise_count(rows.words[:, 0] ^ queries.words[query, 0])
+        assert np.array_equal(found, np.argsort(truth, kind="stable"))
+        assert np.array_equal(distance, np.sort(truth))
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    pieces=st.lists(st.integers(0, 300), max_size=6),
+    width=st.sampled_from((1, 60, 64, 70, 520)),
+    seed=st.integers(0, 99),
+)
+def test_added_in_pieces_is_as_built_at_once(make, pieces, width, seed):
+    total = sum(pieces)
+    rows = signatures("clustered", total, width, seed)
+    queries = queries_near(rows, 4, seed)
+    index = make(Signatures(rows.words[:0], width))
+    start = 0
+    for piece in pieces:
+        index.add(Signatures(rows.words[start : start + piece], width))
+        start += piece
+        assert len(index) == start
+    assert listed(index.search(queries, 9)) == nearest(queries, rows, 9)
+    assert listed(index.within(queries, width // 3)) == near(queries, rows, width // 3)
+    assert np.array_equal(index.signatures.words, rows.words)
+    assert index.ids.to_pylist() == list(range(total))
+
+
+@settings(deadline=None, max_examples=25)
+@given(data=st.data(), width=st.sampled_from((3, 64, 257)))
+def test_removed_rows_are_never_found(make, data, width):
+    rows = signatures("duplicated", 400, width)
+    queries = queries_near(rows, 4)
+    index = make(rows)
+    gone = data.draw(st.sets(st.integers(0, 399)))
+    index.remove(sorted(gone))
+    live = [row for row in range(400) if row not in gone]
+    assert len(index) == len(live)
+    assert listed(index.search(queries, 9)) == nearest(queries, rows, 9, live)
+    assert listed(index.within(queries, width // 3)) == near(queries, rows, width // 3, live)
+    assert np.array_equal(index.signatures.words, rows.words[live])
+    assert index.signatures.ids.to_pylist() == live
+    index.add(Signatures(rows.words[:5], width))
+    assert len(index) == len(live) + 5
+    both = Signatures(np.concatenate([rows.words, rows.words[:5]]), width)
+    assert listed(index.search(queries, 9)) == nearest(queries, both, 9, [*live, 400, 401, 402, 403, 404])
+
+
+def test_ids_travel_with_the_rows(make):
+    rows = signatures("random", 40, 64, ids=[f"doc-{i}" for i in range(40)])
+    index = make(rows)
+    matches = index.search(rows, 1)
+    assert matches.ids.to_pylist() == rows.ids.to_pylist()
+    index.remove(["doc-3"])
+    assert index.within(rows, 0).ids.to_pylist() == [f"doc-{i}" for i in range(40) if i != 3]
+    index.add(Signatures(rows.words[3:4], ids=["doc-3"]))
+    assert index.search(Signatures(rows.words[3:4]), 1).rows.tolist() == [40]
+    assert index.ids.to_pylist() == [*rows.ids.to_pylist(), "doc-3"]
+    index.remove(pa.array(["doc-3"]))
+    assert len(index) == 39
+
+
+def test_a_refused_change_changes_nothing(make):
+    rows = signatures("random", 10, 64, ids=list("abcdefghij"))
+    index = make(rows)
+    for ids in (["x", "c"], ["x", "x"], ["x", None]):
+        with pytest.raises(MismatchError):
+            index.add(Signatures(rows.words[:2], ids=ids))
+    with pytest.raises(MismatchError):
+        index.add(Signatures(rows.words[:2], ids=[5, 6]))
+    with pytest.raises(MismatchError):
+        index.remove(["a", "unknown"])
+    with pytest.raises(UsageError):
+        index.remove(["a", "a"])
+    assert len(index) == 10
+    assert index.search(rows, 1).ids.to_pylist() == rows.ids.to_pylist()
+
+
+def test_numbers_as_ids(make):
+    rows = signatures("random", 4, 64)
+    index = make(Signatures(rows.words[:2]))
+    index.add(Signatures(rows.words[2:3]))
+    index.add(Signatures(rows.words[3:], ids=[77]))
+    assert index.ids.to_pylist() == [0, 1, 2, 77]
+    with pytest.raises(MismatchError):
+        index.add(Signatures(rows.words[:2], ids=[9, 1]))
+    index.remove([1])
+    with pytest.raises(MismatchError):
+        index.remove([1])
+    index.add(Signatures(rows.words[1:2], ids=[1]))
+    matches = index.search(rows, 1)
+    assert matches.rows.tolist() == [0, 4, 2, 3]
+    assert matches.ids.to_pylist() == [0, 1, 2, 77]
+
+
+def test_what_does_not_fit_is_refused(make):
+    rows = signatures("random", 10, 64, digest="spec-a")
+    index = make(rows)
+    with pytest.raises(MismatchError, match="65"):
+        index.search(signatures("random", 1, 65), 1)
+    with pytest.raises(MismatchError, match="spec-b"):
+        index.within(signatures("random", 1, 64, digest="spec-b"), 1)
+    with pytest.raises(MismatchError, match="spec-b"):
+        index.add(signatures("random", 1, 64, digest="spec-b"))
+    index.search(signatures("random", 1, 64), 1)
+    for k in (0, -1):
+        with pytest.raises(UsageError):
+            index.search(rows, k)
+    for radius in (-1, 65):
+        with pytest.raises(UsageError):
+            index.within(rows, radius)
+    with pytest.raises(UsageError):
+        index.search(rows, 1, threads=0)

@@ -1,0 +1,267 @@
+"""What every signer promises, for every spec: bits that depend on the text and the spec, and on nothing else.
+
+`SOSIE_WRITE_GOLDEN=1 python -m pytest -n 0 tests/contracts/test_signer_contract.py` rewrites the golden bits; do that
+only together with a new version of the spec.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sosie
+from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError, UsageError
+from sosie.signatures.registry import METHODS, spec_from_dict
+from tests import oracle, oracle_text
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "signatures.json"
+TEXTS = json.loads(GOLDEN.read_text("utf-8"))["texts"]
+WORDLESS = [row for row, text in enumerate(TEXTS) if not oracle_text.words(text)]
+
+
+@dataclass(frozen=True)
+class Case:
+    spec: Simhash | Minhash
+    keys: bool = False
+
+    def sign(self, texts, **options):
+        signer = self.spec.fit()
+        return (signer.keys if self.keys else signer.sign)(texts, **options)
+
+    def __str__(self):
+        named = [f"{name}{value}" for name, value in vars(self.spec).items() if name not in ("shingles", "seed")]
+        other = [] if self.spec == replace(self.spec, shingles=Shingles(), seed=0) else ["other"]
+        return "-".join([self.spec.method, *named, *other, *(["keys"] if self.keys else [])])
+
+
+ALL_OR_NOTHING = Case(Minhash(minima=130, rows=130, seed=5, shingles=Shingles(1)), keys=True)  # one key of all minima
+CASES = [
+    *(
+        Case(Simhash(bits=bits, weighting=weighting))
+        for bits in (1, 63, 64, 65, 256, 1000, 1024, 4096)
+        for weighting in ("tf", "binary")
+    ),
+    Case(Simhash(bits=64, seed=7, shingles=Shingles(2))),
+    Case(Simhash(bits=128, seed=2**32 - 1, shingles=Shingles(4, "char"))),
+    Case(Minhash(), keys=True),
+    Case(Minhash(minima=100, rows=3), keys=True),
+    Case(Minhash(minima=1, rows=1), keys=True),
+    ALL_OR_NOTHING,
+    *(Case(Minhash(minima=minima, rows=1, b=b)) for minima, b in ((1, 1), (64, 1), (100, 1), (65, 2), (77, 3), (128, 32))),
+    Case(Minhash(minima=1000, rows=1, seed=9)),
+    Case(Minhash(minima=4096, rows=1)),
+]
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def values(signed) -> np.ndarray:
+    return signed.values if isinstance(signed, sosie.Keys) else signed.words
+
+
+def hexadecimal(signed) -> list[str]:
+    return [row.astype("<u8").tobytes().hex() for row in values(signed)]
+
+
+def edited(words: list[str], rng, share: float) -> str:
+    return " ".join(f"x{rng.integers(10**6)}" if rng.random() < share else word for word in words)
+
+
+@pytest.fixture(scope="module")
+def collection() -> list[str]:
+    """Some 300 KB of text, so that several spans are signed side by side; a few texts have no words."""
+    rng = np.random.default_rng(3)
+    words = [[f"w{n}" for n in (20_000 * rng.random(rng.integers(1, 90)) ** 3).astype(int)] for _ in range(1200)]
+    return [" ".join(text) if len(text) % 10 else "--" for text in words]
+
+
+@every_case
+def test_golden_bits(case):
+    signed = case.sign(TEXTS)
+    found = {"spec": case.spec.to_dict(), "digest": case.spec.digest, "unsigned": signed.unsigned.tolist()}
+    found["rows"] = hexadecimal(signed)
+    golden = json.loads(GOLDEN.read_text("utf-8"))
+    if os.environ.get("SOSIE_WRITE_GOLDEN"):
+        golden.setdefault("signatures", {})[str(case)] = found
+        GOLDEN.write_text(json.dumps(golden, indent=1) + "\n", "utf-8")
+    assert found == golden["signatures"][str(case)]
+
+
+def test_the_golden_file_holds_these_cases_only():
+    assert set(json.loads(GOLDEN.read_text("utf-8"))["signatures"]) == {str(case) for case in CASES}
+
+
+@every_case
+def test_bits_are_those_of_plain_python(case):
+    expected, spec = [], case.spec
+    for text in TEXTS:
+        counts = Counter(oracle_text.shingles(text, spec.shingles.width, spec.shingles.unit))
+        if not counts:
+            continue
+        if isinstance(spec, Simhash):
+            weighted = counts.items() if spec.weighting == "tf" else [(feature, 1) for feature in counts]
+            expected.append(oracle.simhash(weighted, spec.bits, spec.seed))
+        elif case.keys:
+            expected.append(oracle.band_keys(oracle.minima(counts, spec.minima, spec.seed), spec.rows))
+        else:
+            expected.append(oracle.packed(oracle.minima(counts, spec.minima, spec.seed), spec.b))
+    found = values(case.sign(TEXTS))
+    if case.keys:
+        assert found.tolist() == expected
+    else:
+        assert [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in found] == expected
+
+
+@every_case
+def test_the_number_of_threads_never_matters(case, collection):
+    alone = case.sign(collection, threads=1)
+    for threads in (2, 7):
+        together = case.sign(collection, threads=threads)
+        assert np.array_equal(values(alone), values(together))
+        assert np.array_equal(alone.unsigned, together.unsigned)
+
+
+@every_case
+def test_pieces_give_the_bits_of_the_whole(case, collection, monkeypatch):
+    whole = case.sign(collection)
+    cuts = [0, 1, 2, 300, 301, 777, len(collection)]
+    pieces = [values(case.sign(collection[a:b])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    assert np.array_equal(np.concatenate(pieces), values(whole))
+    for size in (1, 3000):
+        monkeypatch.setattr("sosie.signatures.spec.SPAN", size)
+        small = case.sign(collection[:300], threads=2)
+        assert np.array_equal(values(small), values(whole)[: len(small)])
+
+
+@every_case
+def test_texts_without_features_are_listed_and_not_signed(case):
+    ids = [f"document {row}" for row in range(len(TEXTS))]
+    signed = case.sign(TEXTS, ids=ids)
+    assert signed.unsigned.tolist() == WORDLESS and WORDLESS
+    assert signed.ids.to_pylist() == [name for row, name in enumerate(ids) if row not in WORDLESS]
+    assert case.sign(TEXTS).ids.to_pylist() == [row for row in range(len(TEXTS)) if row not in WORDLESS]
+    assert signed.digest == case.spec.digest == case.spec.fit().digest
+    for nothing in ([], ["", "..."]):
+        empty = case.sign(nothing)
+        assert len(empty) == 0 and len(empty.unsigned) == len(nothing)
+        assert values(empty).shape[1] == values(signed).shape[1]
+
+
+@every_case
+def test_texts_and_their_features_are_signed_alike(case, collection):
+    texts = TEXTS + collection[:100]
+    features = case.spec.shingles.extract(texts, counts=True)
+    signed, from_features = case.sign(texts), case.sign(features)
+    assert np.array_equal(values(signed), values(from_features))
+    assert np.array_equal(signed.unsigned, from_features.unsigned)
+    assert signed.ids == from_features.ids
+
+
+@every_case
+def test_padding_bits_are_zero(case, collection):
+    if case.keys:
+        assert values(case.sign(collection)).shape[1] == case.spec.bands == case.spec.minima // case.spec.rows
+        return
+    signed = case.sign(collection)
+    bits = case.spec.bits if isinstance(case.spec, Simhash) else case.spec.minima * case.spec.b
+    assert signed.bits == bits and signed.words.shape[1] == -(-bits // 64)
+    used = np.bitwise_or.reduce(signed.words, axis=0)
+    everything = int.from_bytes(used.astype("<u8").tobytes(), "little")
+    assert everything == (1 << bits) - 1  # over many texts each bit occurs, and no other
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case is not ALL_OR_NOTHING], ids=str)
+def test_edited_copies_are_closer_than_other_texts(case):
+    rng = np.random.default_rng(11)
+    originals = [[f"w{n}" for n in rng.integers(0, 5000, 80)] for _ in range(150)]
+    near = case.sign([edited(words, rng, 0.02) for words in originals])
+    signed = case.sign([" ".join(words) for words in originals])
+    apart = _mean_distance(values(signed), np.roll(values(signed), 1, axis=0), case.keys)
+    assert _mean_distance(values(signed), values(near), case.keys) < 0.7 * apart
+
+
+def _mean_distance(a, b, keys: bool) -> float:
+    return float((a != b).mean() if keys else np.bitwise_count(a ^ b).sum(axis=1).mean())
+
+
+@every_case
+def test_a_saved_set_comes_back(case, tmp_path):
+    ids = pa.array([f"d\u00e9 {row}" for row in range(len(TEXTS))])
+    for name, given in (("named", ids), ("numbered", None)):
+        signed = case.sign(TEXTS, ids=given)
+        sosie.save_signatures(tmp_path / name, signed, case.spec)
+        loaded = sosie.load_signatures(tmp_path / name)
+        assert type(loaded) is type(signed)
+        assert np.array_equal(values(loaded), values(signed))
+        assert loaded.ids.to_pylist() == signed.ids.to_pylist()
+        assert loaded.digest == signed.digest and loaded.unsigned.tolist() == WORDLESS
+        assert getattr(loaded, "bits", 0) == getattr(signed, "bits", 0)
+
+
+@every_case
+def test_another_spec_cannot_be_joined(case):
+    other = Case(replace(case.spec, seed=case.spec.seed ^ 1), case.keys)
+    options = {} if case.keys else {"radius": 0}
+    signed = case.sign(TEXTS)
+    assert len(sosie.join(signed, signed, **options)) >= len(signed)
+    with pytest.raises(MismatchError, match=other.spec.digest):
+        sosie.join(signed, other.sign(TEXTS), **options)
+
+
+@every_case
+def test_a_spec_survives_as_data(case):
+    data = json.loads(json.dumps(case.spec.to_dict()))
+    assert spec_from_dict(data) == case.spec
+    for change in ({"version": 2}, {"unicode": "3.0"}, {"method": "sketch"}, {"seed": -1}, {"more": 1}):
+        with pytest.raises(StorageError):
+            spec_from_dict({**data, **change})
+    with pytest.raises(StorageError):
+        spec_from_dict({name: value for name, value in data.items() if name != "seed"})
+
+
+def test_every_method_is_in_the_suite():
+    assert {case.spec.method for case in CASES} == set(METHODS)
+
+
+def test_digests_differ_when_any_field_differs():
+    specs = [
+        *(Simhash(), Simhash(bits=65), Simhash(weighting="binary"), Simhash(seed=1)),
+        *(Simhash(shingles=Shingles(2)), Simhash(shingles=Shingles(3, "char"))),
+        *(Minhash(), Minhash(minima=127), Minhash(rows=4), Minhash(b=2), Minhash(seed=1)),
+        *(Minhash(shingles=Shingles(2)), Minhash(shingles=Shingles(3, "char"))),
+    ]
+    assert len({spec.digest for spec in specs}) == len(specs)
+    assert Simhash(bits=64).digest == Simhash().digest
+
+
+def test_digests_cover_the_version_and_the_tables(monkeypatch):
+    before = Simhash().digest
+    monkeypatch.setattr(Simhash, "version", 2)
+    newer = Simhash().digest
+    monkeypatch.setattr("sosie.signatures.spec.UNICODE_VERSION", "99.0")
+    assert len({before, newer, Simhash().digest}) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        *((Simhash, {"bits": bits}) for bits in (0, -1, 4097)),
+        *((Simhash, {"weighting": "idf"}), (Simhash, {"seed": -1}), (Minhash, {"seed": 2**32})),
+        *((Minhash, {"minima": 0}), (Minhash, {"minima": 4097}), (Minhash, {"rows": 0}), (Minhash, {"rows": 129})),
+        *((Minhash, {"b": 0}), (Minhash, {"b": 33}), (Minhash, {"minima": 4096, "b": 2})),
+    ],
+)
+def test_impossible_specs_are_refused(kind, wrong):
+    with pytest.raises(UsageError, match=next(iter(wrong)) if "minima" not in wrong else "minima|b must"):
+        kind(**wrong)
+
+
+def test_ids_must_be_one_for_each_text():
+    with pytest.raises(MismatchError, match="2 ids for 3 documents"):
+        Simhash().fit().sign(["a", "b", ""], ids=["x", "y"])

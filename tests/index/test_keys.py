@@ -1,0 +1,79 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracle_hamming import listed
+
+from sosie.errors import MismatchError
+from sosie.index.keys import KeyIndex
+from sosie.types import Keys
+
+
+def keys_of(count, tables, kinds, seed=0):
+    return np.random.default_rng(seed).integers(0, kinds, (count, tables), dtype=np.uint64)
+
+
+def sharing(queries, values):
+    found = []
+    for query in queries:
+        disagree = (values != query).sum(axis=1)
+        found.append(sorted((int(d), row) for row, d in enumerate(disagree) if d < values.shape[1]))
+    return found
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    pieces=st.lists(st.integers(0, 90), min_size=1, max_size=8),
+    tables=st.integers(1, 5),
+    kinds=st.sampled_from((1, 2, 30, 1000, 2**63)),
+    seed=st.integers(0, 99),
+)
+def test_candidates_share_a_key(pieces, tables, kinds, seed):
+    values = keys_of(sum(pieces), tables, kinds, seed)
+    queries = np.concatenate([values[::7], keys_of(5, tables, kinds, seed + 1)])
+    cuts = np.cumsum([0, *pieces])
+    index = KeyIndex(Keys(values[: cuts[1]]))
+    for start, stop in pairwise(cuts[1:]):
+        index.add(Keys(values[start:stop]))
+    found = index.candidates(Keys(queries))
+    assert listed(found) == sharing(queries, values)
+    assert found.ids.to_pylist() == found.rows.tolist()
+    assert len(index) == len(values)
+
+
+def test_added_one_by_one_there_are_few_runs():
+    values = keys_of(300, 2, 50)
+    index = KeyIndex(Keys(values[:0]))
+    for row in range(300):
+        index.add(Keys(values[row : row + 1]))
+    assert len(index._runs) <= 9
+    assert listed(index.candidates(Keys(values[:20]))) == sharing(values[:20], values)
+
+
+def test_one_key_for_all_and_threads_change_nothing():
+    values = np.zeros((5000, 3), np.uint64)
+    index = KeyIndex(Keys(values))
+    alone = index.candidates(Keys(values[:300]), threads=1)
+    assert np.array_equal(np.diff(alone.offsets), np.full(300, 5000))
+    assert np.array_equal(alone.of(7)[0], np.arange(5000))
+    for threads in (2, 7):
+        together = index.candidates(Keys(values[:300]), threads=threads)
+        assert np.array_equal(together.rows, alone.rows)
+        assert together.counters == alone.counters
+
+
+def test_ids_and_refusals():
+    values = keys_of(4, 2, 2**60)
+    index = KeyIndex(Keys(values, ids=list("abcd"), digest="x"))
+    assert index.candidates(Keys(values[2:3])).ids.to_pylist() == ["c"]
+    assert index.ids.to_pylist() == list("abcd")
+    for wrong in (Keys(values, ids=list("efga")), Keys(keys_of(1, 3, 9)), Keys(values, ids=list("efgh"), digest="y")):
+        with pytest.raises(MismatchError):
+            index.add(wrong)
+    with pytest.raises(MismatchError):
+        index.candidates(Keys(keys_of(1, 3, 9)))
+    assert len(index) == 4
+    assert index.tables == 2
+    assert len(index.candidates(Keys(values[:0]))) == 0
