@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from itertools import pairwise
 
 import unicodedata2 as ucd
 import xxhash
@@ -103,7 +104,7 @@ def words(text: str) -> list[str]:
             elif len(piece) == 1:
                 found.append(piece[0])
             else:
-                found += [a + b for a, b in zip(piece, piece[1:], strict=False)]
+                found += [a + b for a, b in pairwise(piece)]
     return found
 
 

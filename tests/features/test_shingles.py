@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import oracle_text as oracle
 
 from sosie.errors import UsageError
 from sosie.features import Shingles
 from sosie.text import TextColumn, as_column
-from tests import oracle_text as oracle
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "shingles.json"
 TEXTS = [
@@ -51,6 +51,13 @@ def found(shingles: Shingles, column: TextColumn) -> list[list[int]]:
 def test_every_shingle_in_reading_order(shingles: Shingles) -> None:
     expected = [oracle.shingles(text, shingles.width, shingles.unit) for text in TEXTS]
     assert found(shingles, as_column(TEXTS)) == expected
+
+
+@pytest.mark.parametrize("letter", ["x", "\u00e9"])
+def test_shingles_of_every_length(letter: str) -> None:
+    text = " ".join(letter * length for length in range(1, 110))
+    for width in (1, 2):
+        assert found(Shingles(width), as_column([text])) == [oracle.shingles(text, width, "word")]
 
 
 @settings(max_examples=200, deadline=None)

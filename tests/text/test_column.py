@@ -96,9 +96,11 @@ def test_a_lone_surrogate_is_named() -> None:
 
 @pytest.mark.parametrize(
     "texts",
-    ["one text", b"bytes", 7, None, ["a", 7], ["a", b"b"], {"a": 1}, iter(["a"]), np.array(["a"])]
-    + [pa.array([1, 2]), pa.chunked_array([[1.0]]), pa.array([1, 2]).dictionary_encode(), pa.array([["a"]])]
-    + [pa.table({"text": ["a"]}), pa.scalar("a")],
+    [
+        *("one text", b"bytes", 7, None, ["a", 7], ["a", b"b"], {"a": 1}, iter(["a"]), np.array(["a"])),
+        *(pa.array([1, 2]), pa.chunked_array([[1.0]]), pa.array([1, 2]).dictionary_encode(), pa.array([["a"]])),
+        *(pa.table({"text": ["a"]}), pa.scalar("a")),
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_other_types_are_refused(texts: Any) -> None:

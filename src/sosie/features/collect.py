@@ -15,7 +15,7 @@ from sosie.features.shingles import Shingles
 from sosie.storage.spill import Spill
 from sosie.types import I64, Features
 
-IN_MEMORY = 1 << 30  # bytes of features; more go to disk
+IN_MEMORY = 1 << 28  # bytes of features; more go to disk
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from sosie.errors import UsageError
 from sosie.index.base import Index
 from sosie.kernels.arrays import aligned_zeros
 from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
@@ -18,13 +19,15 @@ from sosie.kernels.planes import BLOCK, ask_planes, get_rows, plane_count, set_r
 from sosie.types import I64, U64, Matches, Signatures
 
 R = TypeVar("R")
+WORTH_A_THREAD = 1 << 19  # planes to be counted; starting a thread takes as long
 _TILE = 64  # queries that share a pass over the rows
+_WIDEST = 16384  # bits; distances are held in 15 bits
 _MANY = 2**62  # more matches than there can be
 _Task = tuple[int, int, int]  # first query, first block, last block
 
 
 class FlatIndex(Index):
-    """Exact search of 1 to 4096 bits by comparing every row.
+    """Exact search of up to 16384 bits by comparing every row.
 
     The rows are held as bit planes only (`kernels.planes`): counting over planes is faster than comparing row by row at
     every width, for a batch and for one query. They take as much memory as the signatures, up to 31 bits of padding.
@@ -36,6 +39,8 @@ class FlatIndex(Index):
     """
 
     def __init__(self, signatures: Signatures) -> None:
+        if signatures.bits > _WIDEST:
+            raise UsageError(f"an index holds signatures of up to {_WIDEST} bits, got {signatures.bits}")
         self._planes = aligned_zeros((0, plane_count(signatures.bits), BLOCK // 64))
         self._live = aligned_zeros((0, BLOCK // 64))
         self._rows = 0
@@ -112,7 +117,7 @@ class FlatIndex(Index):
         """Run every tile of queries, split by rows where there are too few tiles; results are grouped by tile."""
         blocks = -(-self._rows // BLOCK)
         tiles = -(-queries // _TILE)
-        workers = thread_count(threads)
+        workers = min(thread_count(threads), 1 + queries * blocks * self._planes.shape[1] // WORTH_A_THREAD)
         parts = min(-(-2 * workers // tiles), blocks) if 1 < workers and tiles < 2 * workers else 1
         cuts = [blocks * part // parts for part in range(parts + 1)]
         tasks = [(t * _TILE, cuts[p], cuts[p + 1]) for t in range(tiles) for p in range(parts)]

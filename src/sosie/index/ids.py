@@ -57,9 +57,7 @@ class RowIds:
             return
         if ids.null_count:
             raise MismatchError("an id is null; every row of an index needs one")
-        if self._count == 0:
-            self._numbered, self._chunks = False, [ids.slice(0, 0)]
-        elif ids.type != self.all.type:
+        if self._count and ids.type != self.all.type:
             raise MismatchError(f"ids of type {ids.type} added to an index whose ids are {self.all.type}")
         self._add_given(ids)
 
@@ -90,7 +88,7 @@ class RowIds:
         if self._rows is not None:
             self._rows.update(zip(ids.to_pylist(), range(self._count, self._count + len(ids)), strict=True))
         if self._numbered:
-            self._numbered, self._chunks = False, [self.all]
+            self._numbered, self._chunks = False, [self.all] if self._count else []
         self._chunks.append(ids)
         self._count += len(ids)
 

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
+U32 = NDArray[np.uint32]
+U16 = NDArray[np.uint16]
+F64 = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _LINE = 8  # words of a cache line
 

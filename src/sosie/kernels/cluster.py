@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from sosie.kernels.arrays import F64, I64
 from sosie.kernels.compile import kernel
 
 
 @kernel
 def assign_anchors(
-    offsets: np.ndarray, earlier: np.ndarray, similarity: np.ndarray, anchor: np.ndarray, best: np.ndarray
+    offsets: I64, earlier: I64, similarity: F64, anchor: I64, best: F64
 ) -> None:
     """Give each item its most similar kept neighbour among the earlier ones, or itself.
 
@@ -29,7 +28,7 @@ def assign_anchors(
 
 
 @kernel
-def components(a: np.ndarray, b: np.ndarray, parent: np.ndarray) -> None:
+def components(a: I64, b: I64, parent: I64) -> None:
     """Write the first item of each item's connected component to `parent`."""
     for item in range(parent.size):
         parent[item] = item

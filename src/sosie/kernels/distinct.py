@@ -22,7 +22,7 @@ def distinct(
 
     >>> values, offsets, counts = distinct(np.array([7, 3, 7, 9], np.uint64), np.array([0, 3, 4]), True)
     >>> values.tolist(), offsets.tolist(), counts.tolist()
-    ([3, 7, 9], [0, 2, 3], [2, 1, 1])
+    ([3, 7, 9], [0, 2, 3], [1, 2, 1])
     """
     values = np.empty(int(offsets[-1] - offsets[0]), np.uint64)
     kept = np.zeros(len(offsets), np.int64)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from sosie.kernels.arrays import I64, U64, Bools
 from sosie.kernels.compile import kernel
 from sosie.kernels.mix import splitmix64
 
 
 @kernel
-def set_digests(hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+def set_digests(hashes: U64, starts: I64, stops: I64) -> U64:
     """Return a 64-bit digest of each row; equal rows have equal digests."""
     digests = np.empty(starts.size, np.uint64)
     for row in range(starts.size):
@@ -22,8 +23,8 @@ def set_digests(hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np
 
 @kernel
 def equal_rows(
-    hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> np.ndarray:
+    hashes: U64, starts: I64, stops: I64, a: I64, b: I64
+) -> Bools:
     """Return whether rows a[i] and b[i] hold the same features."""
     equal = np.empty(a.size, np.bool_)
     for pair in range(a.size):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sosie.kernels.arrays import I64, U32, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.mix import splitmix64
 
@@ -17,7 +18,7 @@ BLOCK = 64
 
 @kernel
 def minhash(
-    features: np.ndarray, offsets: np.ndarray, xors: np.ndarray, factors: np.ndarray, minima: np.ndarray
+    features: U64, offsets: I64, xors: U32, factors: U32, minima: U32
 ) -> None:
     """Write the minimum of every lane over each row's features; rows without features get 2^32 - 1.
 
@@ -50,7 +51,7 @@ def minhash(
 
 
 @kernel
-def band_keys(minima: np.ndarray, rows: int, keys: np.ndarray) -> None:
+def band_keys(minima: U32, rows: int, keys: U64) -> None:
     """Hash `rows` consecutive minima to one key per band; the band's number is hashed in."""
     for i in range(keys.shape[0]):
         for band in range(keys.shape[1]):
@@ -61,7 +62,7 @@ def band_keys(minima: np.ndarray, rows: int, keys: np.ndarray) -> None:
 
 
 @kernel
-def pack_bits(minima: np.ndarray, lanes: int, b: int, words: np.ndarray) -> None:
+def pack_bits(minima: U32, lanes: int, b: int, words: U64) -> None:
     """Pack b bits of each of the first `lanes` minima into binary signatures (b-bit minhash, Li and Koenig 2010)."""
     words[:] = np.uint64(0)
     for i in range(words.shape[0]):

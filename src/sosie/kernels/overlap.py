@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sosie.kernels.arrays import I64, U64
 from sosie.kernels.compile import kernel
 
 
@@ -15,7 +16,7 @@ def required_overlap(a: int, b: int, numerator: int, denominator: int) -> int:
 
 
 @kernel
-def shared_features(hashes: np.ndarray, i: int, i_stop: int, j: int, j_stop: int, need: int) -> int:
+def shared_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need: int) -> int:
     """Return the number of shared features of two sorted spans, or -1 as soon as it cannot reach `need`."""
     shared = 0
     misses = (i_stop - i) + (j_stop - j) - 2 * need
@@ -35,8 +36,8 @@ def shared_features(hashes: np.ndarray, i: int, i_stop: int, j: int, j_stop: int
 
 @kernel
 def overlaps(
-    hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray, a: np.ndarray, b: np.ndarray, fraction: tuple[int, int]
-) -> np.ndarray:
+    hashes: U64, starts: I64, stops: I64, a: I64, b: I64, fraction: tuple[int, int]
+) -> I64:
     """Return the number of shared features of each pair, or -1 where its Jaccard similarity is below the fraction."""
     shared = np.empty(a.size, np.int64)
     for pair in range(a.size):
@@ -49,8 +50,8 @@ def overlaps(
 
 @kernel
 def dot_products(
-    hashes: np.ndarray, weights: np.ndarray, starts: np.ndarray, stops: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> np.ndarray:
+    hashes: U64, weights: I64, starts: I64, stops: I64, a: I64, b: I64
+) -> I64:
     """Return the sum of weight * weight over the shared features of each pair."""
     dots = np.zeros(a.size, weights.dtype)
     for pair in range(a.size):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sosie.kernels.arrays import I32, I64, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.rarity import HASH_BITS
 
@@ -15,30 +16,30 @@ def partition_of(token: np.uint64, bits: int) -> np.int64:
 
 
 @kernel
-def _shared(token: np.uint64) -> bool:
-    # A feature that occurs in one document only cannot match anything.
+def is_shared(token: np.uint64) -> bool:
+    """Whether more than one document may hold a token's feature; one that a single document holds matches nothing."""
     return (token >> np.uint64(HASH_BITS)) > np.uint64(1)
 
 
 @kernel
-def count_postings(tokens: np.ndarray, offsets: np.ndarray, first: int, stop: int, bits: int) -> np.ndarray:
+def count_postings(tokens: U64, offsets: I64, first: int, stop: int, bits: int) -> I64:
     """Count the postings of rows first..stop in each partition."""
     counts = np.zeros(1 << bits, np.int64)
     for at in range(offsets[first], offsets[stop]):
-        if _shared(tokens[at]):
+        if is_shared(tokens[at]):
             counts[partition_of(tokens[at], bits)] += 1
     return counts
 
 
 @kernel
 def scatter_postings(
-    tokens: np.ndarray, offsets: np.ndarray, first: int, stop: int, bits: int, places: np.ndarray, rows: np.ndarray,
-    positions: np.ndarray,
+    tokens: U64, offsets: I64, first: int, stop: int, bits: int, places: I64, rows: I32,
+    positions: I32,
 ) -> None:
     """Write (row, position in its prefix) of every shared token to its partition; `places` say where each goes on."""
     for row in range(first, stop):
         for at in range(offsets[row], offsets[row + 1]):
-            if _shared(tokens[at]):
+            if is_shared(tokens[at]):
                 partition = partition_of(tokens[at], bits)
                 place = places[partition]
                 rows[place] = row
@@ -47,7 +48,7 @@ def scatter_postings(
 
 
 @kernel
-def sort_postings(tokens: np.ndarray, offsets: np.ndarray, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+def sort_postings(tokens: U64, offsets: I64, rows: I32, positions: I32) -> U64:
     """Sort one partition's postings by token, rows ascending inside; returns the sorted tokens."""
     count = rows.size
     bits = 1
@@ -81,7 +82,7 @@ def sort_postings(tokens: np.ndarray, offsets: np.ndarray, rows: np.ndarray, pos
 
 
 @kernel
-def _sort_bucket(tokens: np.ndarray, rows: np.ndarray, positions: np.ndarray, start: int, stop: int) -> None:
+def _sort_bucket(tokens: U64, rows: I32, positions: I32, start: int, stop: int) -> None:
     if stop - start > 64:
         order = np.argsort(tokens[start:stop], kind="mergesort")
         tokens[start:stop] = tokens[start:stop][order]

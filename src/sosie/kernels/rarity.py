@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sosie.kernels.arrays import I64, U16, U64
 from sosie.kernels.compile import kernel
 
 SATURATED = 0xFFFF
@@ -16,8 +17,8 @@ HASH_BITS = 48
 
 @kernel
 def count_documents(
-    hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray, low: np.uint64, high: np.uint64, shift: int,
-    table: np.ndarray,
+    hashes: U64, starts: I64, stops: I64, low: np.uint64, high: np.uint64, shift: int,
+    table: U16,
 ) -> None:
     """Count, for features from low to high (inclusive), the documents that hold them; rows are sorted."""
     bits = np.uint64(shift)
@@ -36,7 +37,7 @@ def count_documents(
 
 @kernel
 def rarest_prefix(
-    hashes: np.ndarray, start: int, stop: int, shift: int, table: np.ndarray, prefix: np.ndarray
+    hashes: U64, start: int, stop: int, shift: int, table: U16, prefix: U64
 ) -> None:
     """Write the rarest features of one document in order, each as its frequency before 48 bits of its hash."""
     bits = np.uint64(shift)
@@ -67,8 +68,8 @@ def rarest_prefix(
 
 @kernel
 def rarest_prefixes(
-    hashes: np.ndarray, starts: np.ndarray, stops: np.ndarray, shift: int, table: np.ndarray, offsets: np.ndarray,
-    tokens: np.ndarray,
+    hashes: U64, starts: I64, stops: I64, shift: int, table: U16, offsets: I64,
+    tokens: U64,
 ) -> None:
     """Write the prefix of every row to `tokens[offsets[row]:offsets[row + 1]]`."""
     for row in range(starts.size):

@@ -11,42 +11,45 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sosie.kernels.arrays import I32, I64, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.overlap import required_overlap, shared_features
+from sosie.kernels.postings import is_shared
 
 
 class Sets(NamedTuple):
     """Rows of sorted features, anywhere in one array: row i is `hashes[starts[i]:stops[i]]`."""
 
-    hashes: np.ndarray
-    starts: np.ndarray
-    stops: np.ndarray
+    hashes: U64
+    starts: I64
+    stops: I64
 
 
 class Prefixes(NamedTuple):
     """The rarest features of each row in order, CSR, and how many of them are enough for the smaller one of a pair."""
 
-    tokens: np.ndarray
-    offsets: np.ndarray
-    index_lengths: np.ndarray
+    tokens: U64
+    offsets: I64
+    index_lengths: I64
 
 
 class Bounds(NamedTuple):
-    """What counts as similar and as dense.
+    """What counts as a similar pair: Jaccard >= numerator / denominator.
 
-    A pair needs Jaccard >= numerator / denominator. Rows below `split` are one collection and the others the second
-    (0: one collection joined with itself). A list longer than `dense` is not joined but returned.
+    Rows below `split` are one collection and the others the second (0: one collection joined with itself).
     """
 
     numerator: int
     denominator: int
     split: int
-    dense: int
 
 
 @kernel
 def _first_common(prefixes: Prefixes, a: int, position_a: int, b: int, position_b: int) -> bool:
-    """Whether no feature before the two positions is common."""
+    """Whether no token before the two positions is common.
+
+    Tokens hold 48 bits of a hash: two features can share one. One that counts 1 has no posting, so it is not counted.
+    """
     i = prefixes.offsets[a]
     j = prefixes.offsets[b]
     i_stop = i + position_a
@@ -54,10 +57,10 @@ def _first_common(prefixes: Prefixes, a: int, position_a: int, b: int, position_
     while i < i_stop and j < j_stop:
         u = prefixes.tokens[i]
         v = prefixes.tokens[j]
-        if u == v:
+        if u == v and is_shared(u):
             return False
-        i += u < v
-        j += v < u
+        i += u <= v
+        j += v <= u
     return True
 
 
@@ -84,7 +87,8 @@ def _similar(
 
 
 @kernel
-def _grown(values: np.ndarray, needed: int) -> np.ndarray:
+def grown(values: I64, needed: int) -> I64:
+    """Return the array, or a copy with room for as many values as needed."""
     if needed <= values.size:
         return values
     larger = np.empty(max(needed, 2 * values.size), values.dtype)
@@ -94,9 +98,14 @@ def _grown(values: np.ndarray, needed: int) -> np.ndarray:
 
 @kernel
 def join_postings(
-    sets: Sets, prefixes: Prefixes, bounds: Bounds, tokens: np.ndarray, rows: np.ndarray, positions: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    """Join one sorted partition: similar pairs (a, b), dense lists as CSR (offsets, rows), number of comparisons."""
+    sets: Sets, prefixes: Prefixes, bounds: Bounds, dense: int, postings: tuple[U64, I32, I32]
+) -> tuple[I64, I64, I64, I64, int]:
+    """Join one partition of postings (tokens, rows, positions), sorted by token.
+
+    Returns the similar pairs (a, b), the lists longer than `dense` as CSR (offsets, rows), which are not joined, and
+    the number of comparisons.
+    """
+    tokens, rows, positions = postings
     pair_a = np.empty(256, np.int64)
     pair_b = np.empty(256, np.int64)
     pairs = 0
@@ -108,21 +117,21 @@ def join_postings(
         stop = start + 1
         while stop < tokens.size and tokens[stop] == tokens[start]:
             stop += 1
-        if stop - start > bounds.dense:
-            dense_rows = np.concatenate((dense_rows, rows[start:stop].astype(np.int64)))
+        if stop - start > dense:
+            dense_rows = np.concatenate((dense_rows, np.unique(rows[start:stop]).astype(np.int64)))
             dense_ends = np.append(dense_ends, dense_rows.size)
         else:
             for x in range(start, stop):
                 a = np.int64(rows[x])
                 for y in range(x + 1, stop):
                     b = np.int64(rows[y])
-                    if bounds.split > 0 and (a < bounds.split) == (b < bounds.split):
+                    if a == b or (bounds.split > 0 and (a < bounds.split) == (b < bounds.split)):
                         continue
                     found = _similar(sets, prefixes, bounds, a, np.int64(positions[x]), b, np.int64(positions[y]))
                     compared += found >= 0
                     if found == 1:
-                        pair_a = _grown(pair_a, pairs + 1)
-                        pair_b = _grown(pair_b, pairs + 1)
+                        pair_a = grown(pair_a, pairs + 1)
+                        pair_b = grown(pair_b, pairs + 1)
                         pair_a[pairs] = a
                         pair_b[pairs] = b
                         pairs += 1

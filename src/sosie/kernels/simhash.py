@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sosie.kernels.arrays import I64, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.mix import lane_word
 
@@ -21,7 +22,7 @@ def _add(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64
 
 
 @kernel
-def _carry(counters: np.ndarray, level: int, word: np.uint64) -> None:
+def _carry(counters: U64, level: int, word: np.uint64) -> None:
     while word != np.uint64(0):
         kept = counters[level]
         counters[level] = kept ^ word
@@ -30,7 +31,7 @@ def _carry(counters: np.ndarray, level: int, word: np.uint64) -> None:
 
 
 @kernel
-def _count(features: np.ndarray, mixed: bool, lane: np.uint64, counters: np.ndarray) -> None:
+def _count(features: U64, mixed: bool, lane: np.uint64, counters: U64) -> None:
     """Add the words that the features stand for to bit-sliced counters."""
     counters[:] = np.uint64(0)
     w = np.zeros(8, np.uint64)
@@ -59,7 +60,7 @@ def _count(features: np.ndarray, mixed: bool, lane: np.uint64, counters: np.ndar
 
 
 @kernel
-def _above(counters: np.ndarray, bound: int) -> np.uint64:
+def _above(counters: U64, bound: int) -> np.uint64:
     """Return the lanes whose count is greater than the bound."""
     greater = np.uint64(0)
     equal = ~np.uint64(0)
@@ -74,7 +75,7 @@ def _above(counters: np.ndarray, bound: int) -> np.uint64:
 
 
 @kernel
-def simhash(features: np.ndarray, offsets: np.ndarray, mixed: bool, first_lane: int, words: np.ndarray) -> None:
+def simhash(features: U64, offsets: I64, mixed: bool, first_lane: int, words: U64) -> None:
     """Sign rows of equally weighted features (repeats count): `words[i, j]` is word j of row i.
 
     With `mixed`, word j of a feature is drawn by splitmix64 from lane `first_lane + j`; without, it is the hash itself.
@@ -89,7 +90,7 @@ def simhash(features: np.ndarray, offsets: np.ndarray, mixed: bool, first_lane: 
 
 @kernel
 def simhash_sums(
-    features: np.ndarray, offsets: np.ndarray, weights: np.ndarray, mixed: bool, first_lane: int, sums: np.ndarray
+    features: U64, offsets: I64, weights: I64, mixed: bool, first_lane: int, sums: I64
 ) -> None:
     """Write `sums[i, j]`, the sum over row i's features of +weight where their bit j is 1 and -weight where it is 0."""
     for row in range(offsets.size - 1):
@@ -108,7 +109,7 @@ def simhash_sums(
 
 
 @kernel
-def signs(sums: np.ndarray, words: np.ndarray) -> None:
+def signs(sums: I64, words: U64) -> None:
     """Pack the signs: bit j of a row is 1 where its sum is greater than 0."""
     for row in range(sums.shape[0]):
         for j in range(words.shape[1]):

@@ -67,10 +67,11 @@ def _move_blocks(words: U64, moves: I64, keys: U64) -> None:
 
 
 @kernel
-def join_parts(starts: I64, room: Room, first: int, bits: int, sought: Sought, pairs: I64) -> tuple[int, int, int]:
-    """Write the pairs of the parts from `first` on; return the next part, the number of pairs and of comparisons.
+def join_parts(starts: I64, room: Room, first: int, bits: int, sought: Sought, pairs: I64) -> tuple[int, int, int, int]:
+    """Write the pairs of the parts from `first` on, up to a part whose pairs do not fit.
 
-    Inside a part the keys are grouped by `bits` more bits. It stops before a part whose pairs do not fit.
+    Return that part, the number of pairs written, the number of comparisons, and the number of pairs of the part that
+    did not fit. Inside a part the keys are grouped by `bits` more bits.
     """
     parts = starts.size - 1
     top = np.uint64(0)
@@ -85,17 +86,17 @@ def join_parts(starts: I64, room: Room, first: int, bits: int, sought: Sought, p
     for part in range(first, parts):
         span = slice(starts[part], starts[part + 1])
         _group(room.parted[span], room.rows[span], top, bits, near, rows, ends)
-        kept = count
+        kept, kept_work = count, work
         begin = 0
         for group in range(1 << bits):
             count, more = _join_group(near, rows, begin, ends[group], sought, pairs, count)
             if count == EQUAL:
-                return part, EQUAL, work
+                return part, EQUAL, work, 0
             work += more
             begin = ends[group]
         if count > pairs.shape[0]:
-            return part, kept, work
-    return parts, count, work
+            return part, kept, kept_work, count - kept
+    return parts, count, work, 0
 
 
 @kernel

@@ -55,7 +55,7 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs
     """Join distinct rows; None if two rows of one collection turn out to be equal."""
     cut = _choose_cut(words, bits, radius)
     runs = [range(len(cut.headers))[start::threads] for start in range(min(threads, len(cut.headers)))]
-    join_tables = _join_one_word if words.shape[1] == 1 else _join_several_words
+    join_tables = _join_one_word if words.shape[1] == 1 and len(words) < 2**31 else _join_several_words
     found = list(ordered_map(lambda run: join_tables(Sought(words, split, radius, cut.masks), cut, run), runs, threads))
     parts = [part for part in found if part is not None]
     if len(parts) < len(found):
@@ -142,14 +142,13 @@ def _join_one_word(sought: Sought, cut: _Cut, tables: range) -> tuple[I64, int] 
         this = sought._replace(masks=sought.masks[: table + 1])
         part = 0
         while part < len(starts) - 1:
-            last = part
-            part, found, more = join_parts(starts, room, part, bits // 2, this, pairs)
+            part, found, more, needed = join_parts(starts, room, part, bits // 2, this, pairs)
             if found == EQUAL:
                 return None
             work += more
             pieces.append(pairs[:found].copy())
-            if part == last:
-                pairs = np.empty((2 * len(pairs), 2), np.int64)
+            if needed > len(pairs):
+                pairs = np.empty((needed, 2), np.int64)
     return np.concatenate(pieces), work
 
 

@@ -59,7 +59,7 @@ def _by_keys(
 ) -> Pairs:
     keys = method.fit().keys(features, threads=threads)
     found = key_groups(keys.values[_signed_rows(features, groups)], DENSE, threads)
-    bounds = Bounds(threshold.numerator, threshold.denominator, 0, DENSE)
+    bounds = Bounds(threshold.numerator, threshold.denominator, 0)
     linked_a, linked_b, linked, left_out = link_leaders(sets, bounds, found.offsets, found.members, LEADERS)
     counters = {
         "keys": method.bands,

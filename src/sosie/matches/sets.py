@@ -7,6 +7,7 @@ document frequencies -> each document's rarest features -> postings in partition
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from sosie.matches.order import ordered_pairs
 from sosie.matches.similarity import as_fraction
 from sosie.types import I64, U64, Features, Pairs
 
-DENSE = 256  # a feature that more documents have in their prefixes is linked by leaders, and counted as bounded
+DENSE = 256  # a list of more documents is linked by leaders instead of joined, and counted as bounded
+CROWDED = 16  # the same, in a collection with more pairs than anyone can look at
+PAIRS = 8  # similar pairs for each document that make a collection crowded
 LEADERS = 64
 SPAN = 1 << 16  # features that one task orders
 PARTITION = 1 << 15  # postings that one task joins: they stay in the cache
@@ -71,16 +74,21 @@ def join_rows(
 ) -> Pairs:
     """Join rows of features that may lie anywhere in one array; rows from `split` on are the second collection."""
     fraction = as_fraction(threshold)
-    bounds = Bounds(fraction.numerator, fraction.denominator, split, DENSE)
+    bounds = Bounds(fraction.numerator, fraction.denominator, split)
     prefixes = _prefixes(sets, fraction, threads)
     partitions, rows, positions = _postings(prefixes, threads)
 
-    def join(partition: tuple[int, int]) -> tuple[I64, I64, I64, I64, int]:
+    def join(partition: tuple[int, int], dense: int) -> tuple[I64, I64, I64, I64, int]:
         here = slice(*partition)
         tokens = sort_postings(prefixes.tokens, prefixes.offsets, rows[here], positions[here])
-        return join_postings(sets, prefixes, bounds, tokens, rows[here], positions[here])
+        return join_postings(sets, prefixes, bounds, dense, (tokens, rows[here], positions[here]))
 
-    joined = list(ordered_map(join, partitions, threads))
+    # Features are spread over the partitions by their hashes, so a few partitions tell how many pairs to expect.
+    sample = -(-len(partitions) // 16)
+    joined = list(ordered_map(partial(join, dense=DENSE), partitions[:sample], threads))
+    expected = sum(len(part[0]) for part in joined) * len(partitions) / max(sample, 1)
+    dense = DENSE if expected <= PAIRS * len(sets.starts) else CROWDED
+    joined += ordered_map(partial(join, dense=dense), partitions[sample:], threads)
     ends, members = _dense_lists([part[2:4] for part in joined])
     linked_a, linked_b, linked, left_out = link_leaders(sets, bounds, ends, members, LEADERS)
     a = np.concatenate([*(part[0] for part in joined), linked_a])

@@ -36,20 +36,20 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
     meta, arrays = read_artefact(directory, KIND)
     try:
         if spec_from_dict(meta["spec"]).digest != meta["digest"]:
-            raise StorageError(f"{directory}: the digest is not that of the spec. Sign again.")
+            raise StorageError("the digest is not that of the spec")
         ids = _ids_of(arrays)
         if "keys" in arrays:
             return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"])
         return Signatures(
             arrays["words"], meta["bits"], ids, meta["digest"], arrays["unsigned"], arrays.get("volatility")
         )
-    except (KeyError, TypeError, ValueError, pa.ArrowInvalid) as error:
-        raise StorageError(f"{directory}: is not a set of signatures ({error}). Sign again.") from error
+    except (KeyError, TypeError, ValueError, StorageError, pa.ArrowInvalid) as error:
+        raise StorageError(f"{directory}: is not a set of signatures of this version ({error}). Sign again.") from error
 
 
 def _id_arrays(ids: Any) -> dict[str, Any]:
     if pa.types.is_integer(ids.type):
-        return {"ids": ids.to_numpy().astype(np.int64)}
+        return {"ids": ids.to_numpy()}
     texts = ids.cast(pa.large_string())
     encoded = [text.encode() for text in texts.to_pylist()]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)

@@ -111,7 +111,9 @@ class SimhashSigner:
             here = slice(offsets[0], offsets[-1])
             return self._sign_weighted(features.hashes[here], offsets - offsets[0], fixed[here], volatility)
 
-        cuts = spans(features.offsets, SPAN // 8) or [(0, 0)]
+        # A row takes as much as its words do, so that many short or empty rows need no more memory than few long ones.
+        sizes = features.offsets + self._words * np.arange(len(features.offsets))
+        cuts = spans(sizes, SPAN // 8) or [(0, 0)]
         words, sums = zip(*ordered_map(task, cuts, threads), strict=True)
         rows = np.flatnonzero(features.sizes)
         signed = Signed(np.concatenate(words)[rows], rows, len(features))
@@ -132,8 +134,10 @@ class SimhashSigner:
         signs(sums, words)
         if not volatility:
             return self._trim(words), None
-        squares = np.concatenate(([0.0], np.cumsum(fixed.astype(np.float64) ** 2)))[offsets]
-        norms = np.sqrt(np.maximum(np.diff(squares), 1.0))
+        # Each row is summed by itself: differences of running sums would depend on the rows before it.
+        row = np.repeat(np.arange(len(sums)), np.diff(offsets))
+        squares = np.bincount(row, fixed.astype(np.float64) ** 2, minlength=len(sums))
+        norms = np.sqrt(np.maximum(squares, 1.0))
         return self._trim(words), (sums[:, : self.spec.bits] / norms[:, None]).astype(np.float32)
 
     @property

@@ -1,0 +1,207 @@
+"""What the exact set join promises: every pair at or above the threshold, no other, however the work is cut."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import sosie
+from sosie import Features, UsageError
+from sosie.matches import sets as sets_module
+from sosie.matches.sets import join_sets
+from tests import oracle
+
+THRESHOLDS = [1, "4/5", 0.5, "1/3", 0.95, 0.25, 0.01, "1/1000000"]
+
+
+def spread(item: int) -> int:
+    return oracle.splitmix64(item)
+
+
+def same_low_bits(item: int) -> int:
+    """Features that differ in their 16 leading bits only, which the join's tokens do not hold."""
+    return item << 48 | 0xABCDEF
+
+
+def neighbours(item: int) -> int:
+    return item
+
+
+def features_of(rows, hashed=spread) -> Features:
+    hashes = [sorted(map(hashed, row)) for row in rows]
+    return Features(np.array(sum(hashes, []), np.uint64), np.cumsum([0, *map(len, hashes)]))
+
+
+def found(pairs) -> list[tuple[int, int]]:
+    return list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
+
+
+universe = st.integers(0, 9)
+rows = st.one_of(st.frozensets(universe, max_size=8), st.frozensets(universe, min_size=6))
+collections = st.lists(rows, max_size=14)
+hashings = st.sampled_from([spread, same_low_bits, neighbours])
+thresholds = st.sampled_from(THRESHOLDS)
+
+
+@settings(max_examples=300)
+@given(collections, thresholds, hashings)
+@example([frozenset(), frozenset()], 0.01, spread)
+@example([frozenset({1})] * 3, 1, spread)
+@example([frozenset({0, 1, 2, 3}), frozenset({0, 1, 2, 3, 4})], 0.8, spread)
+@example([frozenset({0, 1})], 0.5, same_low_bits)
+def test_a_collection_with_itself(collection, threshold, hashed):
+    pairs = join_sets(features_of(collection, hashed), threshold=threshold, threads=1)
+    assert found(pairs) == oracle.similar_pairs(collection, Fraction(str(threshold)))
+    assert pairs.counters["bounded_lists"] == pairs.counters["bounded_comparisons"] == 0
+    assert pairs.counters["comparisons"] >= len(pairs)
+
+
+@settings(max_examples=200)
+@given(collections, collections, thresholds, hashings)
+@example([], [frozenset({1})], 0.5, spread)
+@example([frozenset({1})], [], 0.5, spread)
+@example([frozenset({1}), frozenset()], [frozenset(), frozenset({1})], 1, spread)
+def test_two_collections(first, second, threshold, hashed):
+    pairs = join_sets(features_of(first, hashed), features_of(second, hashed), threshold=threshold, threads=1)
+    assert found(pairs) == oracle.similar_across(first, second, Fraction(str(threshold)))
+
+
+@settings(max_examples=60)
+@given(st.lists(rows, min_size=2, max_size=20), thresholds, st.integers(1, 40), st.integers(1, 20))
+def test_spans_and_partitions_never_matter(collection, threshold, partition, span):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sets_module, "CROWDED", sets_module.DENSE)
+        patch.setattr(sets_module, "PARTITION", partition)
+        patch.setattr(sets_module, "SPAN", span)
+        pairs = join_sets(features_of(collection), threshold=threshold, threads=2)
+    assert found(pairs) == oracle.similar_pairs(collection, Fraction(str(threshold)))
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[frozenset[int]]:
+    """Families of near-duplicates over frequent and rare features, some of them longer than 256."""
+    rng = np.random.default_rng(8)
+    made = [frozenset()] * 2
+    for _ in range(40):
+        size = int(rng.choice([1, 2, 5, 20, 100, 300, 700]))
+        base = set((2000 * rng.random(size) ** 2).astype(int).tolist())
+        for _ in range(int(rng.integers(1, 8))):
+            changed = {item for item in base if rng.random() > 0.06}
+            made.append(frozenset(changed | set(rng.integers(0, 2000, rng.integers(0, 1 + size // 12)).tolist())))
+    return [made[i] for i in rng.permutation(len(made))]
+
+
+@pytest.mark.parametrize("threshold", ["4/5", 0.5, 0.95, 1])
+def test_long_documents_and_any_number_of_threads(documents, threshold):
+    features = features_of(documents)
+    assert max(map(len, documents)) > 500 and min(map(len, documents)) == 0
+    expected = oracle.similar_pairs(documents, Fraction(str(threshold)))
+    assert len(expected) > 10
+    for threads in (1, 2, 7):
+        pairs = join_sets(features, threshold=threshold, threads=threads)
+        assert found(pairs) == expected
+        assert pairs.counters == join_sets(features, threshold=threshold, threads=1).counters
+    half = len(documents) // 2
+    across = join_sets(features_of(documents[:half]), features_of(documents[half:]), threshold=threshold, threads=2)
+    assert found(across) == oracle.similar_across(documents[:half], documents[half:], Fraction(str(threshold)))
+
+
+@pytest.mark.parametrize("size", [5, 90, 250, 300, 2500])
+def test_exactly_at_the_threshold_and_just_below(size):
+    """Two documents that share 4/5 of their union are a pair; one feature less and they are not."""
+    shared, union = 4 * size // 5, size
+    at = [set(range(shared)) | set(range(1000_000, 1000_000 + union - shared)), set(range(shared))]
+    below = [at[0] | {5_000_000}, at[1]]
+    assert oracle.jaccard(*map(frozenset, at)) == Fraction(4, 5) > oracle.jaccard(*map(frozenset, below))
+    for sides in (at, at[::-1]):
+        assert found(join_sets(features_of(sides), threshold=0.8)) == [(0, 1)]
+        assert found(join_sets(features_of(sides[:1]), features_of(sides[1:]), threshold="4/5")) == [(0, 0)]
+    assert found(join_sets(features_of(below), threshold=0.8)) == []
+    assert found(join_sets(features_of(below[:1]), features_of(below[1:]), threshold=0.8)) == []
+
+
+@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, "nan", "much", "1/0", float("inf")])
+def test_thresholds_that_are_none(threshold):
+    with pytest.raises(UsageError, match="threshold"):
+        join_sets(features_of([{1}]), threshold=threshold)
+
+
+def test_the_verb_joins_features_by_a_threshold():
+    features = features_of([{1, 2}, {1, 2}])
+    assert found(sosie.join(features, threshold=1)) == [(0, 1)]
+    assert found(sosie.join(features, features, threshold=1)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for wrong in ({}, {"radius": 3}, {"threshold": 0.5, "radius": 3}):
+        with pytest.raises(UsageError, match="threshold"):
+            sosie.join(features, **wrong)
+
+
+# Dense lists: bounded work, never a wrong pair, and counted
+
+
+@settings(max_examples=200)
+@given(collections, st.sampled_from(["4/5", 0.5, "1/3"]), st.integers(1, 6), st.integers(0, 14), hashings)
+def test_dense_lists_lose_pairs_and_invent_none(collection, threshold, dense, split, hashed):
+    split = min(split, len(collection))
+    fraction = Fraction(str(threshold))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sets_module, "DENSE", dense)
+        patch.setattr(sets_module, "CROWDED", dense)
+        pairs = join_sets(features_of(collection, hashed), threshold=threshold, threads=1)
+        parts = collection[:split], collection[split:]
+        across = join_sets(*(features_of(part, hashed) for part in parts), threshold=threshold, threads=2)
+    every = oracle.similar_pairs(collection, fraction)
+    between = oracle.similar_across(*parts, fraction)
+    assert set(found(pairs)) <= set(every) and len(set(found(pairs))) == len(pairs)
+    assert set(found(across)) <= set(between) and len(set(found(across))) == len(across)
+    for joined, truth in ((pairs, every), (across, between)):
+        if not joined.counters.get("bounded_lists"):
+            assert found(joined) == truth
+        assert joined.counters.get("bounded_comparisons", 0) >= len(truth) - len(joined)
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 40), st.integers(1, 30), st.integers(0, 12), st.integers(1, 5))
+def test_of_mutually_similar_documents_every_one_but_the_first_is_linked(count, core, others, dense):
+    """Documents with a core in common and one feature of their own, among unrelated ones."""
+    similar = [frozenset([*range(4 * core + 4), 1000 + i]) for i in range(count)]
+    collection = similar + [frozenset({5000 + i, 6000 + i}) for i in range(others)]
+    order = np.random.default_rng(count).permutation(len(collection))
+    collection = [collection[i] for i in order]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sets_module, "DENSE", dense)
+        patch.setattr(sets_module, "CROWDED", dense)
+        pairs = join_sets(features_of(collection), threshold=0.5, threads=1)
+    members = sorted(row for row, which in enumerate(order) if which < count)
+    assert set(found(pairs)) <= set(oracle.similar_pairs(collection, Fraction(1, 2)))
+    assert set(pairs.b.tolist()) == set(members[1:])
+    assert (pairs.counters["bounded_lists"] > 0) == (count > dense)
+    if count > dense:
+        assert set(pairs.a.tolist()) == {members[0]}
+        assert pairs.counters["bounded_comparisons"] >= (count - 1) * (count - 2) // 2
+
+
+@pytest.mark.parametrize(("left", "right"), [(300, 300), (500, 3), (3, 500)])
+def test_between_two_collections_every_similar_document_of_the_second_is_linked(left, right):
+    rows = [frozenset([*range(20), 1000 + i]) for i in range(left + right)]
+    pairs = join_sets(features_of(rows[:left]), features_of(rows[left:]), threshold=0.8)
+    assert pairs.counters["bounded_lists"] > 0
+    assert set(pairs.b.tolist()) == set(range(right)) and set(pairs.a.tolist()) <= set(range(left))
+    assert len(pairs) < 65 * (left + right)
+    assert pairs.counters["bounded_comparisons"] >= left * right - len(pairs)
+
+
+def test_more_kinds_than_leaders_stay_bounded():
+    """200 kinds of documents share one frequent feature: each of the first 64 kinds leads, and nothing is invented."""
+    rows = [frozenset([1, 10 + kind, 1000 + kind]) for kind in range(200)] * 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sets_module, "DENSE", 2)
+        patch.setattr(sets_module, "CROWDED", 2)
+        pairs = join_sets(features_of(rows), threshold=0.5)
+    truth = oracle.similar_pairs(rows, Fraction(1, 2))
+    assert set(found(pairs)) <= set(truth) and len(pairs) >= 128
+    assert pairs.counters["comparisons"] < pairs.counters["bounded_lists"] * 64 * 600
+    assert pairs.counters["bounded_comparisons"] >= len(truth) - len(pairs)
