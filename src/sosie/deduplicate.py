@@ -24,7 +24,8 @@ from sosie.features.shingles import Shingles
 from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets
 from sosie.matches.candidates import Exact, Method, candidates
-from sosie.matches.identical import Groups, collapse, expand
+from sosie.matches.groups import Groups
+from sosie.matches.identical import collapse, expand
 from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.similarity import as_fraction
 from sosie.matches.verify import verify_rows
@@ -78,6 +79,7 @@ class Deduplicator:
     clusters: Literal["anchored", "transitive"] = "anchored"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", as_fraction(self.threshold))
         keep_rank(self.keep, np.empty(0, np.int64))
         if self.clusters not in ("anchored", "transitive"):
             raise UsageError(f"clusters must be anchored or transitive, got {self.clusters!r}")
@@ -85,6 +87,8 @@ class Deduplicator:
             if self.method not in get_args(MethodName):
                 raise UsageError(f"method must be one of {', '.join(get_args(MethodName))}, got {self.method!r}")
         else:
+            if isinstance(self.method, Simhash) and self.method.weighting != "binary":
+                raise UsageError("de-duplication compares sets of shingles: pass Simhash(weighting='binary')")
             object.__setattr__(self, "shingles", self.method.shingles)
 
     def run(

@@ -54,7 +54,10 @@ CASES = [
     Case(Minhash(minima=100, rows=3), keys=True),
     Case(Minhash(minima=1, rows=1), keys=True),
     ALL_OR_NOTHING,
-    *(Case(Minhash(minima=minima, rows=1, b=b)) for minima, b in ((1, 1), (64, 1), (100, 1), (65, 2), (77, 3), (128, 32))),
+    *(
+        Case(Minhash(minima=minima, rows=1, b=b))
+        for minima, b in ((1, 1), (64, 1), (100, 1), (65, 2), (77, 3), (128, 32))
+    ),
     Case(Minhash(minima=1000, rows=1, seed=9)),
     Case(Minhash(minima=4096, rows=1)),
 ]

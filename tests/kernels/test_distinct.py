@@ -42,3 +42,10 @@ def test_many_or_equal_or_crowded_hashes(size: int, spread: int) -> None:
     rng = np.random.default_rng(size)
     row = rng.integers(0, spread, size, dtype=np.uint64, endpoint=True).tolist()
     check([row, [], row[::-1], sorted(row), row[: size // 2]])
+
+
+def test_a_million_repeats_of_two_hashes() -> None:
+    """Takes minutes if the time is quadratic."""
+    values, kept, counts = distinct(np.tile(np.array([1, 0], np.uint64), 500_000), np.array([0, 1_000_000]), True)
+    assert counts is not None
+    assert (values.tolist(), kept.tolist(), counts.tolist()) == ([0, 1], [0, 2], [500_000, 500_000])

@@ -73,7 +73,12 @@ def test_bands_for_a_threshold_are_the_most_selective_that_reach_the_recall(thre
 
 
 def test_impossible_thresholds_are_refused():
-    for wrong in ({"threshold": 0}, {"threshold": 1.1}, {"threshold": 0.8, "recall": 1}, {"threshold": 0.8, "recall": 0}):
+    for wrong in (
+        {"threshold": 0},
+        {"threshold": 1.1},
+        {"threshold": 0.8, "recall": 1},
+        {"threshold": 0.8, "recall": 0},
+    ):
         with pytest.raises(UsageError):
             Minhash.for_threshold(**wrong)
 

@@ -82,11 +82,19 @@ def test_every_character_in_context(before: str, after: str) -> None:
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(texts, dense))
 @example("e\u0305\u0301")  # the overline blocks the accent
+@example("\uac00\u11a7")  # no tail
 @example("\u01d6\u0328")  # composes to more than it came as
 @example("\u0061\u0315\u0300\u05ae\u0062")
 def test_any_text(content: str) -> None:
     assert text.fold(content) == oracle.fold(content)
     assert text.words(content) == oracle.words(content)
+
+
+@pytest.mark.parametrize("piled", ["e\u0301", "\u05d1\u05bc\u05b0", "\u1100\u1161\u11a8"], ids=ascii)
+def test_marks_wherever_the_room_ends(piled: str) -> None:
+    for before in range(130):
+        content = "x" * before + piled + "y" * 300
+        assert text.fold(content) == oracle.fold(content) != content
 
 
 @given(texts)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -35,6 +36,14 @@ class Commands(click.Group):
         command: click.Command = import_module(f"sosie.cli.{cmd_name}").command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an interrupt has its usual exit code instead of Click's, which is that of bad data."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted; nothing was written.", err=True)
+            ctx.exit(130)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing them."""
         with formatter.section("Commands"):
@@ -54,6 +63,3 @@ def main() -> None:
     except SosieError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
-    except KeyboardInterrupt:
-        click.echo("Interrupted; nothing was written.", err=True)
-        sys.exit(130)

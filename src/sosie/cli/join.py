@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from sosie.cli.options import run_options, shingle_options, shingles_of, source_of, source_options, threshold_option
 from sosie.cli.progress import progress
 from sosie.documents.batch import Reject
+from sosie.documents.inputs import list_inputs
 from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
 from sosie.matches.documents import join_documents
@@ -41,7 +42,9 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     saved = [os.path.isdir(path) for path in (*inputs, *options["other"])]
     if any(saved) and not (all(saved) and len(inputs) == 1 and len(options["other"]) <= 1):
         raise UsageError("join documents with documents, or one directory of signatures with at most one other")
-    with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"]) as directory:
+    sides = [side for side in (inputs, options["other"]) if side]
+    files = [path for side in sides for path in (side if any(saved) else _paths(side))]
+    with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"], files) as directory:
         stages = Stages(shown)
         with stages.run("join") as stage:
             joined = _saved(inputs[0], options) if any(saved) else _documents(inputs, options, stage.advance)
@@ -62,6 +65,10 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         click.echo(json.dumps(report))
     elif not quiet:
         click.echo(f"{table.num_rows:,} pairs\nWritten to {Path(output) / 'pairs.parquet'}")
+
+
+def _paths(side: tuple[str, ...]) -> list[str]:
+    return [place.path for place in list_inputs(side)]
 
 
 def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -> tuple[Any, Any, list[Reject]]:

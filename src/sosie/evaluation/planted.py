@@ -43,8 +43,10 @@ class PlantedCorpus:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.documents < 0 or not 0 <= self.copies <= 1 or self.seed < 0:
-            raise UsageError(f"documents and seed must not be negative, copies must be from 0 to 1, got {self}")
+        if self.documents < 0 or not 0 <= self.copies <= 1:
+            raise UsageError(f"documents must not be negative and copies must be from 0 to 1, got {self}")
+        if not 0 <= self.seed < 1 << 24:
+            raise UsageError(f"seed must be from 0 to 2^24 - 1, got {self.seed}")
 
     def tables(self, size: int = 1 << 15) -> Iterator[Any]:
         """Yield the corpus in tables of at most `size` documents: id, text."""

@@ -41,19 +41,19 @@ def collect(
     advance: Callable[[int], None] = lambda count: None,
 ) -> Collection:
     """Read every document once and keep its features; `lengths` are those of the texts in characters."""
-    spill = Spill(scratch, np.dtype(np.uint64), memory=IN_MEMORY)
     sizes, documents, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     rejects: list[Reject] = []
     text_bytes = 0
-    for batch in reading:
-        features = shingles.extract(batch.texts, threads=threads)
-        spill.append(features.hashes)
-        sizes.append(features.sizes)
-        documents.append(batch.rows)
-        lengths.append(pc.utf8_length(batch.texts).to_numpy(zero_copy_only=False).astype(np.int64))
-        rejects.extend(batch.rejects)
-        text_bytes += batch.texts.nbytes
-        advance(len(batch) + len(batch.rejects))
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
-    collected = Features(spill.array(), offsets)
+    with Spill(scratch, np.dtype(np.uint64), memory=IN_MEMORY) as spill:
+        for batch in reading:
+            features = shingles.extract(batch.texts, threads=threads)
+            spill.append(features.hashes)
+            sizes.append(features.sizes)
+            documents.append(batch.rows)
+            lengths.append(pc.utf8_length(batch.texts).to_numpy(zero_copy_only=False).astype(np.int64))
+            rejects.extend(batch.rejects)
+            text_bytes += batch.texts.nbytes
+            advance(len(batch) + len(batch.rejects))
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
+        collected = Features(spill.array(), offsets)  # a map of the file stays valid when its name is removed
     return Collection(collected, np.concatenate(documents), np.concatenate(lengths), rejects, text_bytes)

@@ -7,9 +7,7 @@ from sosie.kernels.compile import kernel
 
 
 @kernel
-def assign_anchors(
-    offsets: I64, earlier: I64, similarity: F64, anchor: I64, best: F64
-) -> None:
+def assign_anchors(offsets: I64, earlier: I64, similarity: F64, anchor: I64, best: F64) -> None:
     """Give each item its most similar kept neighbour among the earlier ones, or itself.
 
     Items come in keep order; the earlier neighbours of item i are `earlier[offsets[i]:offsets[i + 1]]`, ascending, so

@@ -22,9 +22,7 @@ def set_digests(hashes: U64, starts: I64, stops: I64) -> U64:
 
 
 @kernel
-def equal_rows(
-    hashes: U64, starts: I64, stops: I64, a: I64, b: I64
-) -> Bools:
+def equal_rows(hashes: U64, starts: I64, stops: I64, a: I64, b: I64) -> Bools:
     """Return whether rows a[i] and b[i] hold the same features."""
     equal = np.empty(a.size, np.bool_)
     for pair in range(a.size):

@@ -36,9 +36,7 @@ def _most_similar(sets: Sets, bounds: Bounds, leaders: I64, b: int) -> tuple[np.
 
 
 @kernel
-def link_leaders(
-    sets: Sets, bounds: Bounds, ends: I64, members: I64, most: int
-) -> tuple[I64, I64, int, int]:
+def link_leaders(sets: Sets, bounds: Bounds, ends: I64, members: I64, most: int) -> tuple[I64, I64, int, int]:
     """Link the members of each list (CSR) to at most `most` leaders.
 
     Returns the similar pairs (a, b), the number of comparisons, and how many were left out.

@@ -17,9 +17,7 @@ BLOCK = 64
 
 
 @kernel
-def minhash(
-    features: U64, offsets: I64, xors: U32, factors: U32, minima: U32
-) -> None:
+def minhash(features: U64, offsets: I64, xors: U32, factors: U32, minima: U32) -> None:
     """Write the minimum of every lane over each row's features; rows without features get 2^32 - 1.
 
     The number of lanes is a multiple of BLOCK; `factors` are odd.

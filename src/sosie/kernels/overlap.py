@@ -35,9 +35,7 @@ def shared_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need:
 
 
 @kernel
-def overlaps(
-    hashes: U64, starts: I64, stops: I64, a: I64, b: I64, fraction: tuple[int, int]
-) -> I64:
+def overlaps(hashes: U64, starts: I64, stops: I64, a: I64, b: I64, fraction: tuple[int, int]) -> I64:
     """Return the number of shared features of each pair, or -1 where its Jaccard similarity is below the fraction."""
     shared = np.empty(a.size, np.int64)
     for pair in range(a.size):
@@ -49,9 +47,7 @@ def overlaps(
 
 
 @kernel
-def dot_products(
-    hashes: U64, weights: I64, starts: I64, stops: I64, a: I64, b: I64
-) -> I64:
+def dot_products(hashes: U64, weights: I64, starts: I64, stops: I64, a: I64, b: I64) -> I64:
     """Return the sum of weight * weight over the shared features of each pair."""
     dots = np.zeros(a.size, weights.dtype)
     for pair in range(a.size):

@@ -33,7 +33,13 @@ def count_postings(tokens: U64, offsets: I64, first: int, stop: int, bits: int) 
 
 @kernel
 def scatter_postings(
-    tokens: U64, offsets: I64, first: int, stop: int, bits: int, places: I64, rows: I32,
+    tokens: U64,
+    offsets: I64,
+    first: int,
+    stop: int,
+    bits: int,
+    places: I64,
+    rows: I32,
     positions: I32,
 ) -> None:
     """Write (row, position in its prefix) of every shared token to its partition; `places` say where each goes on."""

@@ -17,7 +17,12 @@ HASH_BITS = 48
 
 @kernel
 def count_documents(
-    hashes: U64, starts: I64, stops: I64, low: np.uint64, high: np.uint64, shift: int,
+    hashes: U64,
+    starts: I64,
+    stops: I64,
+    low: np.uint64,
+    high: np.uint64,
+    shift: int,
     table: U16,
 ) -> None:
     """Count, for features from low to high (inclusive), the documents that hold them; rows are sorted."""
@@ -36,9 +41,7 @@ def count_documents(
 
 
 @kernel
-def rarest_prefix(
-    hashes: U64, start: int, stop: int, shift: int, table: U16, prefix: U64
-) -> None:
+def rarest_prefix(hashes: U64, start: int, stop: int, shift: int, table: U16, prefix: U64) -> None:
     """Write the rarest features of one document in order, each as its frequency before 48 bits of its hash."""
     bits = np.uint64(shift)
     mask = (np.uint64(1) << np.uint64(HASH_BITS)) - np.uint64(1)
@@ -68,7 +71,12 @@ def rarest_prefix(
 
 @kernel
 def rarest_prefixes(
-    hashes: U64, starts: I64, stops: I64, shift: int, table: U16, offsets: I64,
+    hashes: U64,
+    starts: I64,
+    stops: I64,
+    shift: int,
+    table: U16,
+    offsets: I64,
     tokens: U64,
 ) -> None:
     """Write the prefix of every row to `tokens[offsets[row]:offsets[row + 1]]`."""

@@ -89,9 +89,7 @@ def simhash(features: U64, offsets: I64, mixed: bool, first_lane: int, words: U6
 
 
 @kernel
-def simhash_sums(
-    features: U64, offsets: I64, weights: I64, mixed: bool, first_lane: int, sums: I64
-) -> None:
+def simhash_sums(features: U64, offsets: I64, weights: I64, mixed: bool, first_lane: int, sums: I64) -> None:
     """Write `sums[i, j]`, the sum over row i's features of +weight where their bit j is 1 and -weight where it is 0."""
     for row in range(offsets.size - 1):
         total = np.int64(0)

@@ -13,11 +13,11 @@ import numpy as np
 from sosie.features.shingles import Shingles
 from sosie.kernels.leaders import link_leaders
 from sosie.kernels.set_join import Bounds, Sets
-from sosie.matches.identical import Groups
+from sosie.matches.groups import Groups
 from sosie.matches.join import join_signatures
 from sosie.matches.keys import key_groups
 from sosie.matches.order import ordered_pairs
-from sosie.matches.sets import DENSE, LEADERS, join_rows
+from sosie.matches.sets import DENSE, LEADERS, PAIRS, join_rows
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.types import I64, Features, Pairs, Signatures
@@ -58,7 +58,8 @@ def _by_keys(
     method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, threads: int | None
 ) -> Pairs:
     keys = method.fit().keys(features, threads=threads)
-    found = key_groups(keys.values[_signed_rows(features, groups)], DENSE, threads)
+    most = 4 * PAIRS * len(groups)  # a pair counts in every table where it shares a key
+    found = key_groups(keys.values[_signed_rows(features, groups)], DENSE, most=most, threads=threads)
     bounds = Bounds(threshold.numerator, threshold.denominator, 0)
     linked_a, linked_b, linked, left_out = link_leaders(sets, bounds, found.offsets, found.members, LEADERS)
     counters = {

@@ -13,6 +13,7 @@ from sosie.matches.order import ordered_pairs
 from sosie.types import I64, U64, Keys, Pairs
 
 DENSE = 1024  # rows with one key beyond which not all pairs are written
+CROWDED = 16  # the same, where there would be more pairs than asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,16 +57,17 @@ def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pai
     return ordered_pairs(left, right - split, counters, distinct=False)
 
 
-def key_groups(values: U64, limit: int = DENSE, threads: int | None = None) -> KeyGroups:
+def key_groups(values: U64, limit: int = DENSE, *, most: int | None = None, threads: int | None = None) -> KeyGroups:
     """Return the pairs of rows that share a key, and the groups of more than `limit` rows apart.
 
-    Every pair is given once, ordered by (a, b).
+    Every pair is given once, ordered by (a, b). Where the groups would hold more than `most` pairs, those of more than
+    16 rows are set apart, too.
 
     >>> groups = key_groups(np.array([[1, 5], [2, 5], [1, 6], [1, 7]], np.uint64), limit=2)
     >>> list(zip(groups.a.tolist(), groups.b.tolist())), groups.members.tolist()
     ([(0, 1)], [0, 2, 3])
     """
-    return _group(values, 0, limit, threads)
+    return _group(values, 0, limit, threads, most)
 
 
 def _check(a: Keys, b: Keys) -> None:
@@ -75,10 +77,12 @@ def _check(a: Keys, b: Keys) -> None:
         raise MismatchError(f"keys of specs {a.digest} and {b.digest} cannot be joined: make both the same way")
 
 
-def _group(values: U64, split: int, limit: int, threads: int | None) -> KeyGroups:
+def _group(values: U64, split: int, limit: int, threads: int | None, most: int | None = None) -> KeyGroups:
     values = np.ascontiguousarray(values)
     tables = range(values.shape[1])
     grouped = list(ordered_map(lambda table: group_by_key(np.ascontiguousarray(values[:, table])), tables, threads))
+    if most is not None and sum(_pairs_within(np.diff(offsets), limit) for offsets, _ in grouped) > most:
+        limit = min(limit, CROWDED)
     dense = np.zeros(values.shape, np.bool_)
     held = []
     for table, (offsets, members) in enumerate(grouped):
@@ -97,6 +101,12 @@ def _group(values: U64, split: int, limit: int, threads: int | None) -> KeyGroup
     ordered = ordered_pairs(pairs[:, 0], pairs[:, 1])
     offsets = np.cumsum([0, *(len(rows) for rows in held)], dtype=np.int64)
     return KeyGroups(ordered.a, ordered.b, offsets, np.concatenate([np.empty(0, np.int64), *held]))
+
+
+def _pairs_within(sizes: I64, limit: int) -> int:
+    """Return the number of pairs inside groups of at most `limit` rows."""
+    sizes = sizes[sizes <= limit]
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def _star(members: I64, split: int) -> tuple[I64, I64, int]:

@@ -63,15 +63,13 @@ def sets_of(features: Features, other: Features | None = None) -> tuple[Sets, in
 
 def rows_of(hashes: U64, starts: I64, stops: I64) -> Sets:
     """Return rows of features that lie anywhere in one array; read-only, so that kernels are compiled once."""
-    arrays = tuple(np.asarray(array).view() for array in (hashes, starts, stops))
-    for array in arrays:
+    sets = Sets(np.asarray(hashes).view(), starts.view(), stops.view())
+    for array in sets:
         array.flags.writeable = False
-    return Sets(*arrays)
+    return sets
 
 
-def join_rows(
-    sets: Sets, threshold: float | str | Fraction, threads: int | None = None, *, split: int = 0
-) -> Pairs:
+def join_rows(sets: Sets, threshold: float | str | Fraction, threads: int | None = None, *, split: int = 0) -> Pairs:
     """Join rows of features that may lie anywhere in one array; rows from `split` on are the second collection."""
     fraction = as_fraction(threshold)
     bounds = Bounds(fraction.numerator, fraction.denominator, split)

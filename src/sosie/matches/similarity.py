@@ -22,4 +22,3 @@ def as_fraction(threshold: float | str | Fraction) -> Fraction:
     if not 0 < fraction <= 1:
         raise UsageError(f"threshold must be greater than 0 and at most 1, got {threshold}")
     return fraction
-

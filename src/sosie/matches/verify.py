@@ -51,7 +51,7 @@ def verify_rows(
     """Verify the Jaccard similarity of pairs of rows; the b side starts at row `split`."""
     fraction = as_fraction(threshold)
     shared = shared_counts(sets, pairs.a, pairs.b + split, fraction, threads)
-    similar = np.flatnonzero(shared >= 0)
+    similar = np.flatnonzero(shared > 0)  # two rows without features share nothing, and match nothing
     a, b, shared = pairs.a[similar], pairs.b[similar], shared[similar]
     sizes = sets.stops - sets.starts
     total = sizes[a] + sizes[b + split] - shared

@@ -78,9 +78,7 @@ class SimhashSigner:
         """The digest of the spec."""
         return self.spec.digest
 
-    def sign(
-        self, texts: Any, *, ids: Any = None, volatility: bool = False, threads: int | None = None
-    ) -> Signatures:
+    def sign(self, texts: Any, *, ids: Any = None, volatility: bool = False, threads: int | None = None) -> Signatures:
         """Sign texts, or `Features`; see `sign_weighted` for the volatility."""
         counted = self.spec.weighting == "tf"
         if volatility or (counted and isinstance(texts, Features)):

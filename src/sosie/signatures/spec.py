@@ -80,9 +80,7 @@ class Signed:
         return ids.take(pa.array(self.documents))
 
 
-def sign_spans(
-    texts: Any, shingles: Shingles, sign: Callable[[U64, I64], Any], threads: int | None = None
-) -> Signed:
+def sign_spans(texts: Any, shingles: Shingles, sign: Callable[[U64, I64], Any], threads: int | None = None) -> Signed:
     """Sign texts, or the features of texts, span by span on threads; `sign` maps CSR features to one row each."""
     offsets, occurrences = _spans_of(texts, shingles)
 
