@@ -1,0 +1,66 @@
+"""The whole job beside a rensa pipeline, two threads each, reading included: row 8 of the table of speeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.parquet as pq
+import rensa
+import xxhash
+
+from benchmarks.corpus import Corpus, shingles
+from benchmarks.measure import Row, best, row
+from sosie.deduplicate import dedup
+from sosie.documents.source import Source
+from sosie.evaluation.truth import agreement
+from sosie.matches.order import ordered_pairs
+from sosie.matches.sets import join_sets
+from sosie.types import Features, Pairs
+
+THRESHOLD = 0.8
+THREADS = 2
+
+
+def rows(corpus: Corpus) -> list[Row]:
+    """Measure de-duplication, and say how much of the truth each side finds."""
+    truth = true_pairs(corpus.texts)
+    peer_pairs = rensa_pairs(corpus)
+    theirs = best(lambda: rensa_pairs(corpus), 2)
+    score = agreement(peer_pairs, truth)
+    peer = f"rensa pipeline (recall {score.recall:.3f}, precision {score.precision:.3f})"
+    table = []
+    for method, goal in (("exact", 9), ("minhash", 9), ("simhash", None)):
+        source = Source(corpus.path)
+        ours = best(lambda s=source, m=method: dedup(s, THRESHOLD, method=m, threads=THREADS), 7)
+        score = agreement(dedup(source, THRESHOLD, method=method, threads=THREADS).found, truth)
+        detail = (
+            f"{len(corpus.texts):,} documents, {corpus.name}, {len(truth):,} true pairs:"
+            f" recall {score.recall:.5f}, precision {score.precision:.5f} (goal: .999, 1)"
+        )
+        table.append(row(f"`sosie.dedup`, {method}, 2 threads, reading included", peer, ours, theirs, goal, detail))
+    return table
+
+
+def rensa_pairs(corpus: Corpus) -> Pairs:
+    """Find pairs as users of rensa do: sketches, LSH with 16 bands, the estimate as the judge."""
+    texts = pq.read_table(corpus.path, columns=["text"])["text"].to_pylist()
+    sketches = rensa.RMinHash.from_token_sets([shingles(text) for text in texts], 128, 42)
+    index = rensa.RMinHashLSH(threshold=THRESHOLD, num_perm=128, num_bands=16)
+    index.insert_many(sketches)
+    found = [
+        (min(i, j), max(i, j))
+        for i, near in enumerate(index.query_all(sketches))
+        for j in near
+        if i < j and sketches[i].jaccard(sketches[j]) >= THRESHOLD
+    ]
+    both = np.array(found, np.int64).reshape(-1, 2)
+    return ordered_pairs(both[:, 0], both[:, 1], distinct=False)
+
+
+def true_pairs(texts: list[str]) -> Pairs:
+    """Return all pairs with Jaccard >= .8 of the shingles that plain Python makes: `\\w+` of the lower-cased text."""
+    hashes: list[int] = []
+    offsets = [0]
+    for text in texts:
+        hashes += sorted({xxhash.xxh64_intdigest(shingle.encode()) for shingle in shingles(text)})
+        offsets.append(len(hashes))
+    return join_sets(Features(np.array(hashes, np.uint64), np.array(offsets)), threshold=THRESHOLD)

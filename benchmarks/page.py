@@ -1,0 +1,46 @@
+"""The page docs/benchmarks.md, made from the results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def page(results: dict[str, Any]) -> str:
+    """Return the tables as Markdown; a missed goal says so."""
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    command = (
+        "make bench" if results["corpus"] == "generated corpus" else f'make bench BENCH="--texts {results["corpus"]}"'
+    )
+    lines = [
+        "# Benchmarks",
+        "",
+        f"Made by `{command}`: ours and the peer in the same run, best of several, one thread unless said, kernels",
+        "compiled before. Ratios travel better between machines than seconds.",
+        "",
+        f"Machine: {results['machine']}. {versions}.",
+        "",
+        "| job | peer | ours | peer | ratio | goal | |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in results["speed"]:
+        goal = f">= {row['goal']:g}x" if row["goal"] else "-"
+        lines.append(
+            f"| {row['job']} | {row['peer']} | {_time(row['ours_s'])} | {_time(row['peer_s'])} |"
+            f" **{row['ratio']:.1f}x** | {goal} | {_verdict(row['ratio'] >= (row['goal'] or 0))} |"
+        )
+    lines += ["", "What was measured:", ""]
+    lines += [f"- {row['job']} / {row['peer']}: {row['detail']}" for row in results["speed"] if row["detail"]]
+    if results["startup"]:
+        lines += ["", "| job | seconds | goal | |", "|---|---|---|---|"]
+    for row in results["startup"]:
+        verdict = _verdict(row["seconds"] <= row["goal_s"])
+        lines.append(f"| {row['job']} | {row['seconds']:.3f} | <= {row['goal_s']:g} | {verdict} |")
+    return "\n".join(lines) + "\n"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.2f} ms"
+
+
+def _verdict(reached: bool) -> str:
+    return "reached" if reached else "**missed**"

@@ -1,0 +1,381 @@
+"""The main job, end to end: the right documents go, the others stay, however the work is cut."""
+
+from __future__ import annotations
+
+import json
+import os
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sosie
+from sosie import Deduplicator, Exact, Minhash, Shingles, Simhash, Source, UsageError
+from sosie.evaluation.planted import PlantedCorpus
+from sosie.evaluation.truth import agreement
+from tests import oracle, oracle_text
+
+SPECIAL = [
+    "",
+    "  \n",
+    "?!",
+    "One",
+    "one!",
+    "ONE two",
+    "\u4eba\u4eba\u751f\u800c\u81ea\u7531",
+    "\u4eba\u4eba\u751f\u800c\u81ea\u7531\u3002",
+    "Stra\u00dfe und Bahn am Morgen",
+    "STRASSE UND BAHN AM MORGEN",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[dict]:
+    """Planted near-duplicates of several strengths between texts without words, of one word and in other scripts."""
+    corpus = PlantedCorpus(documents=260, copies=0.6, seed=5)
+    texts = corpus.texts(np.arange(260)).to_pylist()
+    texts += [text + " and more" for text in texts[::9]] + [texts[0]] * 4
+    order = np.random.default_rng(1).permutation(len(texts))
+    texts = [texts[i] for i in order]
+    for place, text in enumerate(SPECIAL):
+        texts.insert(17 * place, text)
+    return [{"id": f"doc-{i}", "text": text, "number": i} for i, text in enumerate(texts)]
+
+
+@pytest.fixture(scope="module")
+def table(documents):
+    return pa.Table.from_pylist(documents)
+
+
+def outcome(result) -> dict:
+    """Everything that must not depend on how the work was cut."""
+    return {
+        "kept": result.kept.to_pylist(),
+        "mask": result.mask.tolist(),
+        "dropped": result.dropped.to_pylist(),
+        "pairs": result.pairs.to_pylist(),
+        "clusters": result.clusters.to_pylist(),
+        **{name: result.report[name] for name in ("counts", "counters", "features", "warnings", "predicted_recall")},
+    }
+
+
+def expected_anchors(texts, threshold: Fraction, keep: str) -> list[int]:
+    """The kept document of each, straight from the definitions, over one representative of identical sets."""
+    sets = [frozenset(oracle_text.shingles(text, 3, "word")) for text in texts]
+    order = sorted(range(len(texts)), key=lambda i: (-len(texts[i]) if keep == "longest" else 0, i))
+    rank = [order.index(i) for i in range(len(texts))]
+    groups = oracle.identical_groups(sets, rank)
+    first = [group[0] for group in groups]
+    similarity = {
+        (a, b): similar
+        for b in range(len(first))
+        for a in range(b)
+        if (similar := oracle.jaccard(sets[first[a]], sets[first[b]])) >= threshold
+    }
+    anchor = list(range(len(texts)))
+    for group, leader in zip(groups, oracle.anchors(len(groups), similarity), strict=True):
+        for row in group:
+            anchor[row] = first[leader]
+    return anchor
+
+
+@pytest.mark.parametrize("keep", ["first", "longest"])
+@pytest.mark.parametrize("threshold", ["4/5", "1/2", 1])
+def test_the_right_documents_go(documents, table, keep, threshold):
+    texts = [row["text"] for row in documents]
+    result = sosie.dedup(table, threshold, keep=keep)
+    anchor = expected_anchors(texts, Fraction(threshold), keep)
+    assert result.grouped.anchor.tolist() == anchor
+    assert result.mask.tolist() == [row == leader for row, leader in enumerate(anchor)]
+    sets = [frozenset(oracle_text.shingles(text, 3, "word")) for text in texts]
+    for row in result.dropped.to_pylist():
+        a, b = (int(row[name].removeprefix("doc-")) for name in ("id", "duplicate_of"))
+        assert result.mask[b] and row["similarity"] == float(oracle.jaccard(sets[a], sets[b])) >= Fraction(threshold)
+        assert keep == "first" or len(texts[b]) >= len(texts[a])
+    found = list(zip(result.found.a.tolist(), result.found.b.tolist(), strict=True))
+    assert found == oracle.similar_pairs(sets, Fraction(threshold))
+    wordless = [row for row, each in enumerate(sets) if not each]
+    assert len(wordless) == 4 and all(result.mask[row] for row in wordless)
+    assert not {row for pair in found for row in pair} & set(wordless)
+
+
+def test_transitive_clusters_are_the_connected_components(documents, table):
+    sets = [frozenset(oracle_text.shingles(row["text"], 3, "word")) for row in documents]
+    pairs = oracle.similar_pairs(sets, Fraction(3, 5))
+    result = sosie.dedup(table, 0.6, clusters="transitive")
+    first = oracle.components(len(sets), pairs)
+    assert result.grouped.anchor.tolist() == first
+    similarity = [1.0 if row == a else float(oracle.jaccard(sets[row], sets[a])) for row, a in enumerate(first)]
+    assert result.grouped.similarity.tolist() == similarity
+
+
+@pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
+def test_threads_and_batches_never_matter(table, method):
+    expected = outcome(sosie.dedup(table, 0.7, method=method, threads=1))
+    assert expected["dropped"] and expected["counts"]["clusters"] > 10
+    for threads, batch_size in ((2, 1), (7, 50), (2, 1000)):
+        assert outcome(sosie.dedup(Source(table, batch_size=batch_size), 0.7, method=method, threads=threads)) == expected
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [100, 101], list(range(0, 300, 23))])
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_any_number_of_files_gives_one_result(documents, table, tmp_path, cuts, form):
+    edges = [0, *cuts, len(documents)]
+    for number, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        path = tmp_path / f"part-{number:03}.{form}"
+        if form == "jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in documents[start:stop]), "utf-8")
+        else:
+            pq.write_table(table.slice(start, stop - start), path)
+    result = sosie.dedup(str(tmp_path / "*"), 0.7, keep="longest")
+    assert outcome(result) == outcome(sosie.dedup(table, 0.7, keep="longest"))
+    assert [place["documents"] for place in result.report["inputs"]] == np.diff(edges).tolist()
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
+def test_features_on_disk_give_the_same_result(table, method, monkeypatch, tmp_path):
+    expected = outcome(sosie.dedup(table, 0.7, method=method))
+    monkeypatch.setattr("sosie.features.collect.IN_MEMORY", 0)
+    before = open_files() if os.path.isdir("/proc/self/fd") else 0
+    for output in (None, tmp_path / "out"):
+        spilled = sosie.dedup(Source(table, batch_size=30), 0.7, method=method, output=output)
+        assert outcome(spilled) == expected
+    assert not before or open_files() <= before
+
+
+def test_tables(table):
+    result = sosie.dedup(table, 0.7)
+    assert result.dropped.column_names == ["id", "duplicate_of", "similarity"]
+    assert result.pairs.column_names == ["a", "b", "similarity"]
+    assert result.clusters.column_names == ["id", "cluster", "size", "kept", "similarity"]
+    numbers, clusters = result.report["counts"], result.clusters.to_pylist()
+    assert numbers["documents"] == table.num_rows == len(result.mask)
+    assert numbers["kept"] == len(result.kept) == sum(result.mask)
+    assert numbers["dropped"] == result.dropped.num_rows
+    assert numbers["documents"] == numbers["kept"] + numbers["dropped"] + numbers["rejected"]
+    assert numbers["pairs"] == result.pairs.num_rows
+    assert numbers["clusters"] == len({row["cluster"] for row in clusters})
+    assert numbers["largest_cluster"] == max(row["size"] for row in clusters)
+    by_cluster: dict[int, list[dict]] = {}
+    for row in clusters:
+        by_cluster.setdefault(row["cluster"], []).append(row)
+    assert list(by_cluster) == list(range(len(by_cluster)))
+    duplicate_of = {row["id"]: row for row in result.dropped.to_pylist()}
+    for members in by_cluster.values():
+        assert [row["kept"] for row in members] == [True] + [False] * (len(members) - 1)
+        assert {row["size"] for row in members} == {len(members)} and len(members) > 1
+        for row in members[1:]:
+            assert duplicate_of[row["id"]]["duplicate_of"] == members[0]["id"]
+            assert duplicate_of[row["id"]]["similarity"] == row["similarity"]
+
+
+def test_output_jsonl(documents, tmp_path):
+    lines = [json.dumps(row, ensure_ascii=row["number"] % 2 == 0) + " " * (row["number"] % 3) for row in documents]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    out = tmp_path / "out"
+    result = sosie.dedup(tmp_path / "in.jsonl", 0.7, output=out)
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("clusters.parquet", "dropped", "kept", "pairs.parquet", "report.json")
+    ]
+    kept = (out / "kept" / "in.jsonl").read_text("utf-8").splitlines()
+    assert kept == [line for line, stays in zip(lines, result.mask, strict=True) if stays]  # byte for byte
+    dropped = [json.loads(line) for line in (out / "dropped" / "in.jsonl").read_text("utf-8").splitlines()]
+    assert [{"id": row["id"], "duplicate_of": row["duplicate_of"], "similarity": row["similarity"]} for row in dropped] == (
+        result.dropped.to_pylist()
+    )
+    originals = [{name: row[name] for name in ("id", "text", "number")} for row in dropped]
+    assert sorted([*map(json.loads, kept), *originals], key=lambda row: row["number"]) == documents
+    assert pq.read_table(out / "pairs.parquet").to_pylist() == result.pairs.to_pylist()
+    assert pq.read_table(out / "clusters.parquet").to_pylist() == result.clusters.to_pylist()
+
+
+def test_output_parquet_from_memory(documents, table, tmp_path):
+    result = sosie.dedup(table, 0.7, output=tmp_path / "out")
+    (kept,), (dropped,) = (list((tmp_path / "out" / name).iterdir()) for name in ("kept", "dropped"))
+    stays, goes = pq.read_table(kept), pq.read_table(dropped)
+    assert stays.equals(table.filter(pa.array(result.mask)))
+    assert goes.column_names == [*table.column_names, "duplicate_of", "similarity"]
+    assert goes.select(table.column_names).equals(table.filter(pa.array(~result.mask)))
+    assert goes.select(["id", "duplicate_of", "similarity"]).to_pylist() == result.dropped.to_pylist()
+
+
+def test_report(table, tmp_path):
+    result = sosie.dedup(table, 0.7, method="minhash", keep="longest", output=tmp_path / "out", threads=2)
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert report == result.report
+    assert (report["format"], report["version"], report["threads"]) == ("sosie-report", 1, 2)
+    method = Minhash.for_threshold(0.7)
+    assert report["parameters"] == {
+        "threshold": 0.7,
+        "similarity": "jaccard",
+        "method": {**method.to_dict(), "digest": method.digest},
+        "keep": "longest",
+        "clusters": "anchored",
+    }
+    assert report["predicted_recall"] == pytest.approx(method.recall(0.7), abs=1e-6)
+    assert [stage["stage"] for stage in report["stages"]] == ["read", "collapse", "match", "verify", "cluster", "write"]
+    assert all(stage["seconds"] >= 0 and stage["peak_memory_bytes"] > 0 for stage in report["stages"])
+    assert report["counts"]["without_features"] == 4
+    assert report["counts"]["pairs"] <= report["counters"]["candidates"] + report["counters"]["identical_documents"] ** 2
+    assert any("no words" in warning for warning in report["warnings"])
+
+
+def test_rejected_records_are_counted_and_nothing_is_lost(documents, tmp_path):
+    lines = [json.dumps(row) for row in documents[:60]]
+    for place, bad in ((0, "{"), (13, '{"id": "x"}'), (30, json.dumps(documents[3])), (63, '{"id": "y", "text": 5}')):
+        lines.insert(place, bad)
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), "utf-8")
+    with pytest.raises(sosie.DataError, match=r"in\.jsonl, line 1: .*--on-error skip"):
+        sosie.dedup(tmp_path / "in.jsonl", output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    result = sosie.dedup(Source(tmp_path / "in.jsonl", on_error="skip"), 0.7, output=tmp_path / "out")
+    clean = sosie.dedup(pa.Table.from_pylist(documents[:60]), 0.7)
+    assert result.kept.to_pylist() == clean.kept.to_pylist()
+    assert result.dropped.to_pylist() == clean.dropped.to_pylist()
+    numbers = result.report["counts"]
+    assert numbers["rejected"] == 4 and numbers["documents"] == 64 == numbers["kept"] + numbers["dropped"] + 4
+    rejected = [json.loads(line) for line in (tmp_path / "out" / "rejected.jsonl").read_text("utf-8").splitlines()]
+    assert [row["line"] for row in rejected] == [1, 14, 31, 64]
+    assert [row["raw"] for row in rejected] == [lines[row["line"] - 1] for row in rejected]
+
+
+def test_nothing_and_almost_nothing():
+    empty = pa.table({"text": pa.array([], pa.string())})
+    for method in ("auto", "exact", "minhash", "simhash"):
+        result = sosie.dedup(empty, method=method)
+        assert len(result.kept) == 0 and result.dropped.num_rows == result.pairs.num_rows == result.clusters.num_rows == 0
+        result = sosie.dedup(pa.table({"text": ["", "...", "\n"]}), method=method)
+        assert result.kept.to_pylist() == [0, 1, 2] and result.report["counts"]["without_features"] == 3
+        assert sosie.dedup(pa.table({"text": ["a"]}), method=method).mask.tolist() == [True]
+        assert sosie.dedup(pa.table({"text": ["a", "A!"]}), method=method).mask.tolist() == [True, False]
+
+
+def test_one_text_3000_times():
+    """One stays, every other one is verified, and the pairs are written as a star."""
+    texts = ["the same words over and over again"] * 3000
+    result = sosie.dedup(pa.table({"text": texts}))
+    assert result.kept.to_pylist() == [0] and result.report["counts"]["dropped"] == 2999
+    assert set(result.dropped["duplicate_of"].to_pylist()) == {0}
+    assert len(result.found) == 2999
+    counters, warnings = result.report["counters"], result.report["warnings"]
+    assert counters["bounded_groups"] == 1 and counters["bounded_pairs"] == 3000 * 2999 // 2 - 2999
+    assert counters["identical_documents"] == 2999
+    assert any("3,000 of 3,000" in warning for warning in warnings)
+    assert any(f"{counters['bounded_pairs']:,} pairs" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize("method", ["exact", "minhash"])
+@pytest.mark.parametrize(("boilerplate", "similar"), [(120, True), (16, False)])
+def test_3000_texts_with_one_boilerplate_paragraph(method, boilerplate, similar):
+    """Almost only boilerplate: all are alike, one stays. Little boilerplate: none is alike, all stay."""
+    paragraph = " ".join(f"legal{i}" for i in range(boilerplate))
+    texts = [f"{paragraph} own{i}a own{i}b own{i}c own{i}d own{i}e own{i}f" for i in range(3000)]
+    result = sosie.dedup(pa.table({"text": texts}), 0.8, method=method)
+    counters = result.report["counters"]
+    assert result.kept.to_pylist() == ([0] if similar else list(range(3000)))
+    if similar:
+        assert set(result.dropped["duplicate_of"].to_pylist()) == {0}
+        assert set(result.dropped["similarity"].to_pylist()) == {118 / 130}
+        assert counters["bounded_lists"] > 0 and counters["bounded_comparisons"] >= 3000 * 2999 // 2 - 3000 * 65
+        assert any("leaders" in warning for warning in result.report["warnings"])
+    assert counters["comparisons"] < 3000 * 64 * 30
+
+
+def test_many_templates():
+    """40 templates, each filled 75 times: one document of each stays."""
+    texts = [" ".join([f"t{i % 40}w{j}" for j in range(90)] + [f"own{i}", f"other{i}"]) for i in range(3000)]
+    result = sosie.dedup(pa.table({"text": texts}), 0.8, method="exact")
+    assert result.kept.to_pylist() == list(range(40))
+    assert result.grouped.anchor.tolist() == [i % 40 for i in range(3000)]
+
+
+@pytest.mark.parametrize(("method", "recall"), [("exact", 1), ("minhash", 0.99), ("simhash", 0.97)])
+def test_recall_and_precision_on_a_planted_corpus(method, recall):
+    corpus = PlantedCorpus(documents=4000, copies=0.4, seed=21)
+    result = sosie.dedup(next(corpus.tables()), 0.8, method=method)
+    score = agreement(result.found, corpus.pairs(0.8))
+    assert score.true > 500
+    assert score.precision == 1 and score.recall >= recall
+    assert result.report["predicted_recall"] >= recall
+    assert result.report["parameters"]["method"]["method"] == method
+
+
+def test_auto_is_exact_where_memory_allows(table, monkeypatch):
+    assert sosie.dedup(table).report["parameters"]["method"]["method"] == "exact"
+    monkeypatch.setattr("sosie.deduplicate.physical_memory", lambda: 1000)
+    assert sosie.dedup(table).report["parameters"]["method"]["method"] == "minhash"
+
+
+def test_a_method_given_as_a_spec_brings_its_shingles(table):
+    spec = Minhash.for_threshold(0.5, shingles=Shingles(1))
+    job = Deduplicator(threshold=Fraction(1, 2), method=spec)
+    assert job.shingles == Shingles(1)
+    by_words = sosie.dedup(table, 0.5, method=Exact(shingles=Shingles(1)))
+    assert by_words.report["features"] == job.run(table).report["features"] != sosie.dedup(table).report["features"]
+    binary = Simhash(bits=512, weighting="binary", shingles=Shingles(1))
+    assert outcome(sosie.dedup(table, 0.9, method=binary))["kept"] == (
+        outcome(sosie.dedup(table, 0.9, method=Exact(shingles=Shingles(1))))["kept"]
+    )
+
+
+def test_a_threshold_may_be_a_decimal_or_a_fraction(table):
+    expected = outcome(sosie.dedup(table, Fraction(4, 5), method="minhash"))
+    for threshold in (0.8, "0.8", "4/5"):
+        assert outcome(sosie.dedup(table, threshold, method="minhash")) == expected
+        assert outcome(Deduplicator(threshold=threshold, method="minhash").run(table)) == expected
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"threshold": 0}, "threshold"),
+        ({"threshold": 1.5}, "threshold"),
+        ({"method": "magic"}, "auto, exact, minhash, simhash"),
+        ({"method": Simhash()}, "binary"),
+        ({"keep": "random"}, "first, longest"),
+        ({"clusters": "none"}, "anchored or transitive"),
+        ({"threads": 0}, "threads"),
+    ],
+)
+def test_impossible_parameters(table, wrong, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        sosie.dedup(table, output=tmp_path / "out", **wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_is_replaced_only_on_request(table, tmp_path):
+    out = tmp_path / "out"
+    sosie.dedup(table, 0.5, output=out)
+    first = (out / "report.json").read_bytes()
+    with pytest.raises(UsageError, match="not empty"):
+        sosie.dedup(table, 0.9, output=out)
+    assert (out / "report.json").read_bytes() == first
+    Deduplicator(threshold=Fraction(9, 10)).run(table, output=out, overwrite=True)
+    assert json.loads((out / "report.json").read_bytes())["parameters"]["threshold"] == 0.9
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_progress_is_told_what_happens(table):
+    events = []
+
+    class Listener:
+        def start(self, stage, total):
+            events.append(("start", stage))
+
+        def advance(self, count):
+            events.append(("advance", count))
+
+        def finish(self):
+            events.append(("finish", ""))
+
+    Deduplicator().run(table, progress=Listener())
+    assert [stage for kind, stage in events if kind == "start"] == ["read", "collapse", "match", "verify", "cluster"]
+    assert sum(count for kind, count in events if kind == "advance") == table.num_rows
+    assert sum(kind == "finish" for kind, _ in events) == 5

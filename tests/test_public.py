@@ -1,0 +1,59 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sosie
+
+HEAVY = {"numpy", "numba", "llvmlite", "pyarrow", "scipy", "click", "rich"}
+
+
+def imported_by(code: str) -> set[str]:
+    """The top-level modules that are loaded after running code in a fresh interpreter."""
+    report = f"import sys\n{code}\nprint('\\n'.join({{name.partition('.')[0] for name in sys.modules}}), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, timeout=120)
+    return set(done.stderr.split())
+
+
+def test_importing_the_package_loads_the_standard_library_only():
+    # What an interpreter loads by itself (.pth files of the environment) does not count.
+    loaded = imported_by("import sosie") - imported_by("pass")
+    assert loaded - set(sys.stdlib_module_names) == {"sosie"}
+
+
+def test_the_help_loads_neither_numba_nor_arrow():
+    code = "sys.argv = ['sosie', '--help']\nfrom sosie.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
+    loaded = imported_by(code)
+    assert "click" in loaded and loaded & HEAVY == {"click"}
+
+
+@pytest.mark.parametrize("name", sosie.__all__)
+def test_every_public_name_resolves(name):
+    value = getattr(sosie, name)
+    assert name == "__version__" or value.__name__ == name
+    assert name in dir(sosie)
+
+
+def test_the_names_for_type_checkers_are_those_of_the_table():
+    tree = ast.parse(Path(sosie.__file__).read_text("utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    typed = {alias.asname: statement.module for statement in block.body for alias in statement.names}
+    assert typed == sosie._HOMES
+    assert all(alias.name == alias.asname for statement in block.body for alias in statement.names)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="Sketch"):
+        sosie.Sketch  # noqa: B018
+
+
+def test_errors_are_one_family():
+    for name in ("UsageError", "DataError", "StorageError", "MismatchError"):
+        assert issubclass(getattr(sosie, name), sosie.SosieError)
+    assert issubclass(sosie.UsageError, ValueError) and issubclass(sosie.MismatchError, ValueError)
