@@ -97,7 +97,7 @@ def identical_groups(sets: Sequence[set[int]], rank: Sequence[int]) -> list[list
 
 
 def anchors(count: int, similarity: dict[Pair, Fraction]) -> list[int]:
-    """In order, an item similar to no kept one is kept; any other joins its most similar kept one, the first of equals."""
+    """In order, an item similar to no kept one is kept; any other joins its most similar kept one (first of equals)."""
     anchor: list[int] = []
     for item in range(count):
         kept = [other for other in range(item) if anchor[other] == other and (other, item) in similarity]

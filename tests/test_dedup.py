@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests import oracle, oracle_text
 
 import sosie
 from sosie import Deduplicator, Exact, Minhash, Shingles, Simhash, Source, UsageError
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.truth import agreement
-from tests import oracle, oracle_text
 
 SPECIAL = [
     "",
@@ -65,7 +66,7 @@ def outcome(result) -> dict:
 def expected_anchors(texts, threshold: Fraction, keep: str) -> list[int]:
     """The kept document of each, straight from the definitions, over one representative of identical sets."""
     sets = [frozenset(oracle_text.shingles(text, 3, "word")) for text in texts]
-    order = sorted(range(len(texts)), key=lambda i: (-len(texts[i]) if keep == "longest" else 0, i))
+    order = sorted(range(len(texts)), key=lambda i: (-len(texts[i].encode()) if keep == "longest" else 0, i))
     rank = [order.index(i) for i in range(len(texts))]
     groups = oracle.identical_groups(sets, rank)
     first = [group[0] for group in groups]
@@ -94,7 +95,7 @@ def test_the_right_documents_go(documents, table, keep, threshold):
     for row in result.dropped.to_pylist():
         a, b = (int(row[name].removeprefix("doc-")) for name in ("id", "duplicate_of"))
         assert result.mask[b] and row["similarity"] == float(oracle.jaccard(sets[a], sets[b])) >= Fraction(threshold)
-        assert keep == "first" or len(texts[b]) >= len(texts[a])
+        assert keep == "first" or len(texts[b].encode()) >= len(texts[a].encode())
     found = list(zip(result.found.a.tolist(), result.found.b.tolist(), strict=True))
     assert found == oracle.similar_pairs(sets, Fraction(threshold))
     wordless = [row for row, each in enumerate(sets) if not each]
@@ -117,14 +118,16 @@ def test_threads_and_batches_never_matter(table, method):
     expected = outcome(sosie.dedup(table, 0.7, method=method, threads=1))
     assert expected["dropped"] and expected["counts"]["clusters"] > 10
     for threads, batch_size in ((2, 1), (7, 50), (2, 1000)):
-        assert outcome(sosie.dedup(Source(table, batch_size=batch_size), 0.7, method=method, threads=threads)) == expected
+        assert (
+            outcome(sosie.dedup(Source(table, batch_size=batch_size), 0.7, method=method, threads=threads)) == expected
+        )
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [100, 101], list(range(0, 300, 23))])
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_any_number_of_files_gives_one_result(documents, table, tmp_path, cuts, form):
     edges = [0, *cuts, len(documents)]
-    for number, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for number, (start, stop) in enumerate(pairwise(edges)):
         path = tmp_path / f"part-{number:03}.{form}"
         if form == "jsonl":
             path.write_text("".join(json.dumps(row) + "\n" for row in documents[start:stop]), "utf-8")
@@ -187,9 +190,9 @@ def test_output_jsonl(documents, tmp_path):
     kept = (out / "kept" / "in.jsonl").read_text("utf-8").splitlines()
     assert kept == [line for line, stays in zip(lines, result.mask, strict=True) if stays]  # byte for byte
     dropped = [json.loads(line) for line in (out / "dropped" / "in.jsonl").read_text("utf-8").splitlines()]
-    assert [{"id": row["id"], "duplicate_of": row["duplicate_of"], "similarity": row["similarity"]} for row in dropped] == (
-        result.dropped.to_pylist()
-    )
+    assert [
+        {"id": row["id"], "duplicate_of": row["duplicate_of"], "similarity": row["similarity"]} for row in dropped
+    ] == (result.dropped.to_pylist())
     originals = [{name: row[name] for name in ("id", "text", "number")} for row in dropped]
     assert sorted([*map(json.loads, kept), *originals], key=lambda row: row["number"]) == documents
     assert pq.read_table(out / "pairs.parquet").to_pylist() == result.pairs.to_pylist()
@@ -223,7 +226,9 @@ def test_report(table, tmp_path):
     assert [stage["stage"] for stage in report["stages"]] == ["read", "collapse", "match", "verify", "cluster", "write"]
     assert all(stage["seconds"] >= 0 and stage["peak_memory_bytes"] > 0 for stage in report["stages"])
     assert report["counts"]["without_features"] == 4
-    assert report["counts"]["pairs"] <= report["counters"]["candidates"] + report["counters"]["identical_documents"] ** 2
+    assert (
+        report["counts"]["pairs"] <= report["counters"]["candidates"] + report["counters"]["identical_documents"] ** 2
+    )
     assert any("no words" in warning for warning in report["warnings"])
 
 
@@ -250,7 +255,9 @@ def test_nothing_and_almost_nothing():
     empty = pa.table({"text": pa.array([], pa.string())})
     for method in ("auto", "exact", "minhash", "simhash"):
         result = sosie.dedup(empty, method=method)
-        assert len(result.kept) == 0 and result.dropped.num_rows == result.pairs.num_rows == result.clusters.num_rows == 0
+        assert (
+            len(result.kept) == 0 and result.dropped.num_rows == result.pairs.num_rows == result.clusters.num_rows == 0
+        )
         result = sosie.dedup(pa.table({"text": ["", "...", "\n"]}), method=method)
         assert result.kept.to_pylist() == [0, 1, 2] and result.report["counts"]["without_features"] == 3
         assert sosie.dedup(pa.table({"text": ["a"]}), method=method).mask.tolist() == [True]
@@ -320,8 +327,9 @@ def test_a_method_given_as_a_spec_brings_its_shingles(table):
     by_words = sosie.dedup(table, 0.5, method=Exact(shingles=Shingles(1)))
     assert by_words.report["features"] == job.run(table).report["features"] != sosie.dedup(table).report["features"]
     binary = Simhash(bits=512, weighting="binary", shingles=Shingles(1))
-    assert outcome(sosie.dedup(table, 0.9, method=binary))["kept"] == (
-        outcome(sosie.dedup(table, 0.9, method=Exact(shingles=Shingles(1))))["kept"]
+    assert (
+        outcome(sosie.dedup(table, 0.9, method=binary))["kept"]
+        == (outcome(sosie.dedup(table, 0.9, method=Exact(shingles=Shingles(1))))["kept"])
     )
 
 

@@ -16,7 +16,9 @@ HEAVY = {"numpy", "numba", "llvmlite", "pyarrow", "scipy", "click", "rich"}
 
 def imported_by(code: str) -> set[str]:
     """The top-level modules that are loaded after running code in a fresh interpreter."""
-    report = f"import sys\n{code}\nprint('\\n'.join({{name.partition('.')[0] for name in sys.modules}}), file=sys.stderr)"
+    report = (
+        f"import sys\n{code}\nprint('\\n'.join({{name.partition('.')[0] for name in sys.modules}}), file=sys.stderr)"
+    )
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, timeout=120)
     return set(done.stderr.split())
 

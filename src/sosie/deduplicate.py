@@ -184,7 +184,7 @@ class Deduplicator:
                 for place, count in zip(reading.inputs, reading.counts, strict=True)
             ],
             "counts": numbers,
-            "text_bytes": collection.text_bytes,
+            "text_bytes": int(collection.lengths.sum()),
             "features": len(collection.features.hashes),
             "predicted_recall": round(recall, 6),
             "counters": dict(pairs.counters),

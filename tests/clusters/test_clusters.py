@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import oracle
 
 from sosie.clusters.anchors import anchored
 from sosie.clusters.keep import keep_rank
@@ -15,7 +17,6 @@ from sosie.clusters.transitive import transitive
 from sosie.errors import UsageError
 from sosie.matches.sets import rows_of
 from sosie.types import Clusters, VerifiedPairs
-from tests import oracle
 
 
 def verified(similarity: dict[tuple[int, int], Fraction]) -> VerifiedPairs:
@@ -55,7 +56,7 @@ def test_anchored(graph):
 def test_transitive(sets, random):
     hashes = [sorted(each) for each in sets]
     edges = np.cumsum([0, *map(len, hashes)])
-    rows = rows_of(np.array(sum(hashes, []), np.uint64), edges[:-1], edges[1:])
+    rows = rows_of(np.array([*chain.from_iterable(hashes)], np.uint64), edges[:-1], edges[1:])
     pairs = oracle.similar_pairs(sets, Fraction(1, 2))
     random.shuffle(pairs)  # the order of the pairs never matters to a union
     a, b = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))

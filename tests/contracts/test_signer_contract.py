@@ -10,16 +10,17 @@ import json
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests import oracle, oracle_text
 
 import sosie
 from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError, UsageError
 from sosie.signatures.registry import METHODS, spec_from_dict
-from tests import oracle, oracle_text
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "signatures.json"
 TEXTS = json.loads(GOLDEN.read_text("utf-8"))["texts"]
@@ -134,7 +135,7 @@ def test_the_number_of_threads_never_matters(case, collection):
 def test_pieces_give_the_bits_of_the_whole(case, collection, monkeypatch):
     whole = case.sign(collection)
     cuts = [0, 1, 2, 300, 301, 777, len(collection)]
-    pieces = [values(case.sign(collection[a:b])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    pieces = [values(case.sign(collection[a:b])) for a, b in pairwise(cuts)]
     assert np.array_equal(np.concatenate(pieces), values(whole))
     for size in (1, 3000):
         monkeypatch.setattr("sosie.signatures.spec.SPAN", size)

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests import oracle
 
 from sosie.errors import UsageError
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.truth import agreement
 from sosie.types import Pairs
-from tests import oracle
 
 
 def texts_of(corpus, size=1 << 15):

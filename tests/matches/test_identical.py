@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import oracle
 
 from sosie.matches import groups as groups_module
 from sosie.matches import identical
 from sosie.matches.identical import collapse, expand
 from sosie.matches.sets import rows_of
 from sosie.types import VerifiedPairs
-from tests import oracle
 
 rows = st.lists(st.frozensets(st.integers(0, 3), max_size=3), max_size=14)
 
@@ -20,7 +22,7 @@ rows = st.lists(st.frozensets(st.integers(0, 3), max_size=3), max_size=14)
 def sets_of(collection):
     hashes = [sorted(map(oracle.splitmix64, row)) for row in collection]
     edges = np.cumsum([0, *map(len, hashes)])
-    return rows_of(np.array(sum(hashes, []), np.uint64), edges[:-1], edges[1:])
+    return rows_of(np.array([*chain.from_iterable(hashes)], np.uint64), edges[:-1], edges[1:])
 
 
 def members(groups) -> list[list[int]]:

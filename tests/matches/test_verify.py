@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests import oracle
 
 import sosie
 from sosie import Features, Pairs, UsageError
-from tests import oracle
 
 rows = st.lists(st.dictionaries(st.integers(0, 7), st.integers(1, 4), max_size=6), min_size=1, max_size=6)
 thresholds = st.sampled_from(["1", "4/5", "3/5", "1/2", "1/3", "0.7071", "1/1000000"])
@@ -109,12 +109,12 @@ def test_a_cosine_exactly_at_the_threshold_is_decided_by_integers(a, b, cosine):
 
 
 def test_a_cosine_just_below_is_refused_though_floats_cannot_tell():
-    """12345677 / 12345678 squared differs from 1 by less than the floats' grid allows to compare in the end."""
-    wide = features_of([{0: 40_000, 1: 1}, {0: 40_000}])
+    a, b = {0: 10**9, 1: 1}, {0: 1}
+    assert 10**9 / float(10**18 + 1) ** 0.5 == 1  # the cosine is 1 - 5e-19
     pair = Pairs(np.array([0]), np.array([1]))
-    assert not oracle.cosine_reaches({0: 40_000, 1: 1}, {0: 40_000}, Fraction(1))
-    verified = sosie.verify(pair, wide, threshold=1, measure="cosine")
-    assert len(verified) == 0  # 1 - 3e-10: within 1e-9 of the threshold, so integers decide
+    assert not oracle.cosine_reaches(a, b, Fraction(1))
+    assert len(sosie.verify(pair, features_of([a, b]), threshold=1, measure="cosine")) == 0
+    assert len(sosie.verify(pair, features_of([a, b]), threshold="0.999999", measure="cosine")) == 1
 
 
 def test_many_pairs_on_any_number_of_threads():

@@ -84,7 +84,16 @@ def test_a_report_as_text(clusters, said):
         "warnings": ["look here"],
     }
     text = render_report(report)
-    for part in ("12,345 documents", "12,000 kept", "340 dropped", said, "5 rejected", "99.951 %", "7 MiB", "look here"):
+    for part in (
+        "12,345 documents",
+        "12,000 kept",
+        "340 dropped",
+        said,
+        "5 rejected",
+        "99.951 %",
+        "7 MiB",
+        "look here",
+    ):
         assert part in text
     report["counts"]["rejected"], report["predicted_recall"] = 0, 1.0
     assert "rejected" not in render_report(report) and "all predicted recall" in render_report(report)

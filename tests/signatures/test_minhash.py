@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
+from tests import oracle
 
 from sosie import Features, Minhash, UsageError
-from tests import oracle
 
 
 def rows_of(drawn: np.ndarray) -> Features:
@@ -86,7 +88,7 @@ def test_impossible_thresholds_are_refused():
 def test_minima_keys_and_signatures_are_made_of_the_same_minima():
     rng = np.random.default_rng(2)
     rows = [sorted(rng.integers(0, 2**64, size, dtype=np.uint64).tolist()) for size in (1, 3, 4, 5, 9, 64, 257)]
-    features = Features(np.array(sum(rows, []), np.uint64), np.cumsum([0, *map(len, rows)]))
+    features = Features(np.array([*chain.from_iterable(rows)], np.uint64), np.cumsum([0, *map(len, rows)]))
     for count, b, seed in ((1, 32, 0), (63, 3, 1), (64, 1, 2), (65, 2, 2**32 - 1), (200, 5, 0)):
         signer = Minhash(minima=count, rows=1 + count // 9, b=b, seed=seed).fit()
         expected = [oracle.minima(row, count, seed) for row in rows]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
+from tests import oracle
 
 from sosie import Features, Simhash, UsageError
-from tests import oracle
 
 hashes = st.integers(0, 2**64 - 1)
 weights = st.one_of(st.floats(-8, 8), st.sampled_from([0.0, 1.0, -1.0, 2**-16, 2**-17, 3 * 2**-17, 2.0**24]))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
 
 from sosie.documents.batch import Reject
 from sosie.documents.reading import Reading
 from sosie.features.shingles import Shingles
+from sosie.kernels.distinct import distinct
+from sosie.kernels.parallel import ordered_map, spans
 from sosie.storage.spill import Spill
-from sosie.types import I64, Features
+from sosie.text.column import TextColumn, as_column
+from sosie.types import I64, U64, Features
 
 IN_MEMORY = 1 << 28  # bytes of features; more go to disk
+SPAN = 1 << 18  # bytes of text that one task extracts
+AHEAD = 16  # tasks per thread that wait while the next batch is read
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +30,6 @@ class Collection:
     documents: I64
     lengths: I64
     rejects: list[Reject]
-    text_bytes: int
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -40,20 +43,28 @@ def collect(
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Collection:
-    """Read every document once and keep its features; `lengths` are those of the texts in characters."""
-    sizes, documents, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    """Read every document once and keep its features and the length of its text in bytes."""
+    sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     rejects: list[Reject] = []
-    text_bytes = 0
-    with Spill(scratch, np.dtype(np.uint64), memory=IN_MEMORY) as spill:
+
+    def texts() -> Iterator[tuple[TextColumn, tuple[int, int]]]:
+        """Read on, while threads extract what was read before."""
         for batch in reading:
-            features = shingles.extract(batch.texts, threads=threads)
-            spill.append(features.hashes)
-            sizes.append(features.sizes)
+            column = as_column(batch.texts)
+            lengths.append(np.diff(column.offsets))
             documents.append(batch.rows)
-            lengths.append(pc.utf8_length(batch.texts).to_numpy(zero_copy_only=False).astype(np.int64))
             rejects.extend(batch.rejects)
-            text_bytes += batch.texts.nbytes
             advance(len(batch) + len(batch.rejects))
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
-        collected = Features(spill.array(), offsets)  # a map of the file stays valid when its name is removed
-    return Collection(collected, np.concatenate(documents), np.concatenate(lengths), rejects, text_bytes)
+            yield from ((column, span) for span in spans(column.offsets, SPAN))
+
+    def extract(piece: tuple[TextColumn, tuple[int, int]]) -> tuple[U64, I64, object]:
+        column, span = piece
+        return distinct(*shingles.occurrences(column, *span), False)
+
+    with Spill(scratch, np.dtype(np.uint64), memory=IN_MEMORY) as spill:
+        for hashes, offsets, _ in ordered_map(extract, texts(), threads, ahead=AHEAD):
+            spill.append(hashes)
+            sizes.append(np.diff(offsets))
+        features = spill.array()  # a map of the file stays valid when its name is removed
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
+    return Collection(Features(features, ends), np.concatenate(documents), np.concatenate(lengths), rejects)

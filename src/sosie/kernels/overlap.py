@@ -18,19 +18,23 @@ def required_overlap(a: int, b: int, numerator: int, denominator: int) -> int:
 @kernel
 def shared_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need: int) -> int:
     """Return the number of shared features of two sorted spans, or -1 as soon as it cannot reach `need`."""
-    shared = 0
     misses = (i_stop - i) + (j_stop - j) - 2 * need
     if misses < 0 or min(i_stop - i, j_stop - j) < need:
         return -1
+    shared = 0
     while i < i_stop and j < j_stop:
         u = hashes[i]
         v = hashes[j]
-        shared += u == v
-        misses -= u != v
-        i += u <= v
-        j += v <= u
+        if u == v:  # of similar documents most features are equal: this branch is foreseen
+            shared += 1
+            i += 1
+            j += 1
+            continue
+        misses -= 1
         if misses < 0:
             return -1
+        i += u < v
+        j += v < u
     return shared if shared >= need else -1
 
 

@@ -26,10 +26,12 @@ def thread_count(threads: int | None) -> int:
     return threads
 
 
-def ordered_map(function: Callable[[T], R], items: Iterable[T], threads: int | None = None) -> Iterator[R]:
+def ordered_map(
+    function: Callable[[T], R], items: Iterable[T], threads: int | None = None, *, ahead: int = 2
+) -> Iterator[R]:
     """Apply a function on threads and yield the results in the order of the items.
 
-    At most two items per thread are under way, so a stream of any length needs bounded memory.
+    At most `ahead` items per thread are under way, so a stream of any length needs bounded memory.
 
     >>> list(ordered_map(lambda x: x * x, range(5), threads=3))
     [0, 1, 4, 9, 16]
@@ -43,7 +45,7 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], threads: int | N
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))
-                if len(waiting) > 2 * workers:
+                if len(waiting) > ahead * workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sosie.kernels.arrays import I32, I64, U64
@@ -31,60 +33,57 @@ def count_postings(tokens: U64, offsets: I64, first: int, stop: int, bits: int) 
     return counts
 
 
+class Postings(NamedTuple):
+    """Where the features of the prefixes occur: token, row, position in the row's prefix."""
+
+    tokens: U64
+    rows: I32
+    positions: I32
+
+
 @kernel
 def scatter_postings(
-    tokens: U64,
-    offsets: I64,
-    first: int,
-    stop: int,
-    bits: int,
-    places: I64,
-    rows: I32,
-    positions: I32,
+    tokens: U64, offsets: I64, first: int, stop: int, bits: int, places: I64, postings: Postings
 ) -> None:
-    """Write (row, position in its prefix) of every shared token to its partition; `places` say where each goes on."""
+    """Write the postings of rows first..stop to their partitions; `places` say where each partition goes on."""
     for row in range(first, stop):
         for at in range(offsets[row], offsets[row + 1]):
             if is_shared(tokens[at]):
                 partition = partition_of(tokens[at], bits)
                 place = places[partition]
-                rows[place] = row
-                positions[place] = at - offsets[row]
+                postings.tokens[place] = tokens[at]
+                postings.rows[place] = row
+                postings.positions[place] = at - offsets[row]
                 places[partition] = place + 1
 
 
 @kernel
-def sort_postings(tokens: U64, offsets: I64, rows: I32, positions: I32) -> U64:
-    """Sort one partition's postings by token, rows ascending inside; returns the sorted tokens."""
-    count = rows.size
+def sorted_postings(postings: Postings) -> Postings:
+    """Return one partition's postings ordered by token, rows ascending inside."""
+    count = postings.rows.size
     bits = 1
     while (1 << bits) < count:
         bits += 1
     # The partition took leading bits; the trailing ones are as random.
     mask = np.uint64((1 << bits) - 1)
     starts = np.zeros((1 << bits) + 1, np.int64)
-    found = np.empty(count, np.uint64)
     for i in range(count):
-        found[i] = tokens[offsets[rows[i]] + positions[i]]
-        starts[np.int64(found[i] & mask) + 1] += 1
+        starts[np.int64(postings.tokens[i] & mask) + 1] += 1
     for bucket in range(1 << bits):
         starts[bucket + 1] += starts[bucket]
+    ordered = Postings(np.empty(count, np.uint64), np.empty(count, np.int32), np.empty(count, np.int32))
     fill = starts[:-1].copy()
-    by_token = np.empty(count, np.uint64)
-    by_row = np.empty(count, rows.dtype)
-    by_position = np.empty(count, positions.dtype)
     for i in range(count):
-        bucket = np.int64(found[i] & mask)
+        bucket = np.int64(postings.tokens[i] & mask)
         place = fill[bucket]
-        by_token[place] = found[i]
-        by_row[place] = rows[i]
-        by_position[place] = positions[i]
+        ordered.tokens[place] = postings.tokens[i]
+        ordered.rows[place] = postings.rows[i]
+        ordered.positions[place] = postings.positions[i]
         fill[bucket] = place + 1
     for bucket in range(1 << bits):
-        _sort_bucket(by_token, by_row, by_position, starts[bucket], starts[bucket + 1])
-    rows[:] = by_row
-    positions[:] = by_position
-    return by_token
+        if starts[bucket + 1] - starts[bucket] > 1:
+            _sort_bucket(ordered.tokens, ordered.rows, ordered.positions, starts[bucket], starts[bucket + 1])
+    return ordered
 
 
 @kernel
@@ -96,15 +95,9 @@ def _sort_bucket(tokens: U64, rows: I32, positions: I32, start: int, stop: int) 
         positions[start:stop] = positions[start:stop][order]
         return
     for i in range(start + 1, stop):
-        token = tokens[i]
-        row = rows[i]
-        position = positions[i]
+        token, row, position = tokens[i], rows[i], positions[i]
         place = i
         while place > start and tokens[place - 1] > token:
-            tokens[place] = tokens[place - 1]
-            rows[place] = rows[place - 1]
-            positions[place] = positions[place - 1]
+            tokens[place], rows[place], positions[place] = tokens[place - 1], rows[place - 1], positions[place - 1]
             place -= 1
-        tokens[place] = token
-        rows[place] = row
-        positions[place] = position
+        tokens[place], rows[place], positions[place] = token, row, position

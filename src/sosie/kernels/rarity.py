@@ -13,6 +13,7 @@ from sosie.kernels.compile import kernel
 
 SATURATED = 0xFFFF
 HASH_BITS = 48
+COMMON = 64  # frequencies below this are told apart by counting
 
 
 @kernel
@@ -41,46 +42,58 @@ def count_documents(
 
 
 @kernel
-def rarest_prefix(hashes: U64, start: int, stop: int, shift: int, table: U16, prefix: U64) -> None:
-    """Write the rarest features of one document in order, each as its frequency before 48 bits of its hash."""
-    bits = np.uint64(shift)
-    mask = (np.uint64(1) << np.uint64(HASH_BITS)) - np.uint64(1)
-    length = prefix.size
-    if stop - start > 256:
-        tokens = np.empty(stop - start, np.uint64)
-        for at in range(start, stop):
-            h = hashes[at]
-            tokens[at - start] = (np.uint64(table[h >> bits]) << np.uint64(HASH_BITS)) | (h & mask)
-        prefix[:] = np.sort(tokens)[:length]
-        return
-    filled = 0
-    for at in range(start, stop):
-        h = hashes[at]
-        token = (np.uint64(table[h >> bits]) << np.uint64(HASH_BITS)) | (h & mask)
-        if filled == length:
-            if token >= prefix[length - 1]:
-                continue
-            filled -= 1
-        place = filled
-        while place > 0 and prefix[place - 1] > token:
-            prefix[place] = prefix[place - 1]
-            place -= 1
-        prefix[place] = token
-        filled += 1
+def _token(count: int, h: np.uint64) -> np.uint64:
+    return (np.uint64(count) << np.uint64(HASH_BITS)) | (h >> np.uint64(64 - HASH_BITS))
 
 
 @kernel
-def rarest_prefixes(
-    hashes: U64,
-    starts: I64,
-    stops: I64,
-    shift: int,
-    table: U16,
-    offsets: I64,
-    tokens: U64,
-) -> None:
-    """Write the prefix of every row to `tokens[offsets[row]:offsets[row + 1]]`."""
+def _rarest(hashes: U64, counts: U16, places: I64, prefix: U64) -> None:
+    """Write the rarest features of one document: a counting sort by frequency, which keeps the order of the hashes.
+
+    Only features more frequent than COMMON are sorted among themselves, where the prefix reaches that far.
+    """
+    places[:] = 0
+    for i in range(counts.size):
+        places[min(np.int64(counts[i]), COMMON)] += 1
+    taken = 0
+    for count in range(COMMON + 1):
+        here = places[count]
+        places[count] = taken
+        taken += here
+    common = places[COMMON]
+    for i in range(counts.size):
+        count = min(np.int64(counts[i]), COMMON)
+        place = places[count]
+        if count < COMMON:
+            if place < prefix.size:
+                prefix[place] = _token(count, hashes[i])
+            places[count] = place + 1
+    if common < prefix.size:
+        tokens = np.empty(counts.size - common, np.uint64)
+        found = 0
+        for i in range(counts.size):
+            if counts[i] >= COMMON:
+                tokens[found] = _token(counts[i], hashes[i])
+                found += 1
+        tokens.sort()
+        prefix[common:] = tokens[: prefix.size - common]
+
+
+@kernel
+def rarest_prefixes(hashes: U64, starts: I64, stops: I64, shift: int, table: U16, offsets: I64, tokens: U64) -> None:
+    """Write the prefix of every row to `tokens[offsets[row]:offsets[row + 1]]`.
+
+    A token is a feature's frequency before 48 bits of its hash, so that tokens are ordered from rare to frequent.
+    """
+    bits = np.uint64(shift)
+    counts, places = np.empty(64, np.uint16), np.empty(COMMON + 1, np.int64)
     for row in range(starts.size):
-        if offsets[row + 1] > offsets[row]:
-            prefix = tokens[offsets[row] : offsets[row + 1]]
-            rarest_prefix(hashes, starts[row], stops[row], shift, table, prefix)
+        size = stops[row] - starts[row]
+        if size == 0:
+            continue
+        if size > counts.size:
+            counts = np.empty(2 * size, np.uint16)
+        row_hashes = hashes[starts[row] : stops[row]]
+        for i in range(size):
+            counts[i] = table[row_hashes[i] >> bits]
+        _rarest(row_hashes, counts[:size], places, tokens[offsets[row] : offsets[row + 1]])

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.kernels.arrays import I32, I64, U64
+from sosie.kernels.arrays import I32, I64, U64, Bools
 from sosie.kernels.compile import kernel
-from sosie.kernels.overlap import required_overlap, shared_features
-from sosie.kernels.postings import is_shared
+from sosie.kernels.overlap import shared_features
+from sosie.kernels.postings import Postings
 
 
 class Sets(NamedTuple):
@@ -45,45 +45,37 @@ class Bounds(NamedTuple):
 
 
 @kernel
-def _first_common(prefixes: Prefixes, a: int, position_a: int, b: int, position_b: int) -> bool:
-    """Whether no token before the two positions is common.
-
-    Tokens hold 48 bits of a hash: two features can share one. One that counts 1 has no posting, so it is not counted.
-    """
-    i = prefixes.offsets[a]
-    j = prefixes.offsets[b]
-    i_stop = i + position_a
-    j_stop = j + position_b
+def _none_common(tokens: U64, i: int, i_stop: int, j: int, j_stop: int) -> bool:
+    """Whether two ascending spans of tokens have nothing in common."""
     while i < i_stop and j < j_stop:
-        u = prefixes.tokens[i]
-        v = prefixes.tokens[j]
-        if u == v and is_shared(u):
+        u = tokens[i]
+        v = tokens[j]
+        if u == v:
             return False
-        i += u <= v
-        j += v <= u
+        i += u < v
+        j += v < u
     return True
 
 
+class List(NamedTuple):
+    """What the filters need of each posting, beside it: reading a list then needs no look at the rows themselves."""
+
+    sizes: I32
+    indexed: Bools
+    previous: U64
+
+
 @kernel
-def _similar(
-    sets: Sets, prefixes: Prefixes, bounds: Bounds, a: int, position_a: int, b: int, position_b: int
-) -> np.int64:
-    """Return 1 if the pair is similar and this is its first common feature, 0 if not, -1 if filters excluded it."""
-    size_a = sets.stops[a] - sets.starts[a]
-    size_b = sets.stops[b] - sets.starts[b]
-    smaller_first = size_a < size_b or (size_a == size_b and a < b)
-    if smaller_first:
-        if position_a >= prefixes.index_lengths[a]:
-            return -1
-    elif position_b >= prefixes.index_lengths[b]:
-        return -1
-    need = required_overlap(size_a, size_b, bounds.numerator, bounds.denominator)
-    if min(size_a - position_a, size_b - position_b) < need:
-        return -1
-    if not _first_common(prefixes, a, position_a, b, position_b):
-        return -1
-    shared = shared_features(sets.hashes, sets.starts[a], sets.stops[a], sets.starts[b], sets.stops[b], need)
-    return 1 if shared >= 0 else 0
+def _listed(sets: Sets, prefixes: Prefixes, postings: Postings) -> List:
+    count = postings.rows.size
+    beside = List(np.empty(count, np.int32), np.empty(count, np.bool_), np.empty(count, np.uint64))
+    for i in range(count):
+        row = postings.rows[i]
+        position = postings.positions[i]
+        beside.sizes[i] = sets.stops[row] - sets.starts[row]
+        beside.indexed[i] = position < prefixes.index_lengths[row]
+        beside.previous[i] = prefixes.tokens[prefixes.offsets[row] + position - 1] if position > 0 else np.uint64(i)
+    return beside
 
 
 @kernel
@@ -98,42 +90,53 @@ def grown(values: I64, needed: int) -> I64:
 
 @kernel
 def join_postings(
-    sets: Sets, prefixes: Prefixes, bounds: Bounds, dense: int, postings: tuple[U64, I32, I32]
+    sets: Sets, prefixes: Prefixes, bounds: Bounds, dense: int, postings: Postings
 ) -> tuple[I64, I64, I64, I64, int]:
-    """Join one partition of postings (tokens, rows, positions), sorted by token.
+    """Join one partition of postings, ordered by token.
 
     Returns the similar pairs (a, b), the lists longer than `dense` as CSR (offsets, rows), which are not joined, and
     the number of comparisons.
     """
+    # The inner loop works on plain arrays: a tuple handed to another kernel is counted as a reference each time.
     tokens, rows, positions = postings
-    pair_a = np.empty(256, np.int64)
-    pair_b = np.empty(256, np.int64)
-    pairs = 0
-    dense_rows = np.empty(0, np.int64)
-    dense_ends = np.zeros(1, np.int64)
-    compared = 0
-    start = 0
+    sizes, indexed, previous = _listed(sets, prefixes, postings)
+    part, whole = bounds.numerator, bounds.numerator + bounds.denominator
+    pair_a, pair_b = np.empty(256, np.int64), np.empty(256, np.int64)
+    dense_rows, dense_ends = np.empty(0, np.int64), np.zeros(1, np.int64)
+    pairs = compared = start = 0
     while start < tokens.size:
         stop = start + 1
         while stop < tokens.size and tokens[stop] == tokens[start]:
             stop += 1
         if stop - start > dense:
-            dense_rows = np.concatenate((dense_rows, np.unique(rows[start:stop]).astype(np.int64)))
+            dense_rows = np.concatenate((dense_rows, rows[start:stop].astype(np.int64)))
             dense_ends = np.append(dense_ends, dense_rows.size)
-        else:
-            for x in range(start, stop):
-                a = np.int64(rows[x])
-                for y in range(x + 1, stop):
-                    b = np.int64(rows[y])
-                    if a == b or (bounds.split > 0 and (a < bounds.split) == (b < bounds.split)):
-                        continue
-                    found = _similar(sets, prefixes, bounds, a, np.int64(positions[x]), b, np.int64(positions[y]))
-                    compared += found >= 0
-                    if found == 1:
-                        pair_a = grown(pair_a, pairs + 1)
-                        pair_b = grown(pair_b, pairs + 1)
-                        pair_a[pairs] = a
-                        pair_b[pairs] = b
-                        pairs += 1
+            start = stop
+            continue
+        for x in range(start, stop):
+            for y in range(x + 1, stop):
+                if previous[x] == previous[y]:
+                    continue  # this is not their first common feature
+                both = np.int64(sizes[x]) + np.int64(sizes[y])
+                if whole * min(sizes[x] - positions[x], sizes[y] - positions[y]) < part * both:
+                    continue  # too few features are left
+                smaller = x if sizes[x] <= sizes[y] else y  # of equal sizes the lower row, and rows ascend
+                if not indexed[smaller]:
+                    continue
+                a, b = np.int64(rows[x]), np.int64(rows[y])
+                if bounds.split > 0 and (a < bounds.split) == (b < bounds.split):
+                    continue
+                i, j = prefixes.offsets[a], prefixes.offsets[b]
+                if not _none_common(prefixes.tokens, i, i + positions[x], j, j + positions[y]):
+                    continue
+                compared += 1
+                need = (part * both + whole - 1) // whole
+                if (
+                    shared_features(sets.hashes, sets.starts[a], sets.stops[a], sets.starts[b], sets.stops[b], need)
+                    >= 0
+                ):
+                    pair_a, pair_b = grown(pair_a, pairs + 1), grown(pair_b, pairs + 1)
+                    pair_a[pairs], pair_b[pairs] = a, b
+                    pairs += 1
         start = stop
     return pair_a[:pairs], pair_b[:pairs], dense_ends, dense_rows, compared

@@ -21,11 +21,13 @@ def collapse(sets: Sets, rank: I64) -> Groups:
     """
     rows = np.flatnonzero(sets.stops > sets.starts)
     digests = set_digests(sets.hashes, sets.starts[rows], sets.stops[rows])
-    order = np.lexsort((rank[rows], digests))
+    by_rank = np.argsort(rank[rows], kind="stable")
+    order = by_rank[np.argsort(digests[by_rank], kind="stable")]
     rows, digests = rows[order], digests[order]
     opens = np.concatenate([np.ones(min(len(rows), 1), np.bool_), digests[1:] != digests[:-1]])
     first = np.flatnonzero(opens)[np.cumsum(opens) - 1] if len(rows) else np.empty(0, np.int64)
-    differs = ~equal_rows(sets.hashes, sets.starts, sets.stops, rows, rows[first])
+    differs, later = np.zeros(len(rows), np.bool_), np.flatnonzero(~opens)
+    differs[later] = ~equal_rows(sets.hashes, sets.starts, sets.stops, rows[later], rows[first[later]])
     if differs.any():
         # Equal digests of different sets are next to impossible; such rows go last and stand for themselves.
         order = np.lexsort((differs, np.cumsum(opens)))
@@ -33,9 +35,9 @@ def collapse(sets: Sets, rank: I64) -> Groups:
     opens |= differs
     starts = np.flatnonzero(opens)
     sizes = np.diff(np.append(starts, len(rows)))
-    by_rank = np.argsort(rank[rows[starts]], kind="stable")
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[by_rank])])
-    return Groups(rows[spread(starts[by_rank], sizes[by_rank])], offsets)
+    in_order = np.argsort(rank[rows[starts]], kind="stable")
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[in_order])])
+    return Groups(rows[spread(starts[in_order], sizes[in_order])], offsets)
 
 
 def expand(pairs: VerifiedPairs, groups: Groups, set_sizes: I64) -> VerifiedPairs:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sosie.kernels.leaders import link_leaders
 from sosie.kernels.parallel import ordered_map, spans, thread_count
-from sosie.kernels.postings import count_postings, scatter_postings, sort_postings
+from sosie.kernels.postings import Postings, count_postings, scatter_postings, sorted_postings
 from sosie.kernels.rarity import count_documents, rarest_prefixes
 from sosie.kernels.set_join import Bounds, Prefixes, Sets, join_postings
 from sosie.matches.order import ordered_pairs
@@ -74,12 +74,12 @@ def join_rows(sets: Sets, threshold: float | str | Fraction, threads: int | None
     fraction = as_fraction(threshold)
     bounds = Bounds(fraction.numerator, fraction.denominator, split)
     prefixes = _prefixes(sets, fraction, threads)
-    partitions, rows, positions = _postings(prefixes, threads)
+    partitions, postings = _postings(prefixes, threads)
 
     def join(partition: tuple[int, int], dense: int) -> tuple[I64, I64, I64, I64, int]:
         here = slice(*partition)
-        tokens = sort_postings(prefixes.tokens, prefixes.offsets, rows[here], positions[here])
-        return join_postings(sets, prefixes, bounds, dense, (tokens, rows[here], positions[here]))
+        part = Postings(postings.tokens[here], postings.rows[here], postings.positions[here])
+        return join_postings(sets, prefixes, bounds, dense, sorted_postings(part))
 
     # Features are spread over the partitions by their hashes, so a few partitions tell how many pairs to expect.
     sample = -(-len(partitions) // 16)
@@ -92,7 +92,7 @@ def join_rows(sets: Sets, threshold: float | str | Fraction, threads: int | None
     a = np.concatenate([*(part[0] for part in joined), linked_a])
     b = np.concatenate([*(part[1] for part in joined), linked_b])
     counters = {
-        "postings": len(rows),
+        "postings": len(postings.rows),
         "comparisons": sum(part[4] for part in joined) + linked,
         "bounded_lists": len(ends) - 1,
         "bounded_comparisons": left_out,
@@ -134,23 +134,24 @@ def _frequencies(sets: Sets, features: int, threads: int | None) -> tuple[np.nda
     return table, 64 - bits
 
 
-def _postings(prefixes: Prefixes, threads: int | None) -> tuple[list[tuple[int, int]], np.ndarray, np.ndarray]:
-    """Return the spans of the partitions, and the rows and prefix positions of all postings."""
+def _postings(prefixes: Prefixes, threads: int | None) -> tuple[list[tuple[int, int]], Postings]:
+    """Return the spans of the partitions, and the postings of all."""
     tokens, offsets = prefixes.tokens, prefixes.offsets
     bits = min(max((len(tokens) // PARTITION).bit_length(), 0), 12)
     cuts = spans(offsets, max(len(tokens) // 64, SPAN))
     counts = list(ordered_map(lambda span: count_postings(tokens, offsets, *span, bits), cuts, threads))
     by_partition = np.array(counts, np.int64).reshape(len(cuts), 1 << bits).T
     places = _offsets(by_partition.ravel())
-    rows, positions = np.empty(places[-1], np.int32), np.empty(places[-1], np.int32)
+    total = int(places[-1])
+    postings = Postings(np.empty(total, np.uint64), np.empty(total, np.int32), np.empty(total, np.int32))
     starts = places[:-1].reshape(1 << bits, len(cuts))
 
     def scatter(which: int) -> None:
-        scatter_postings(tokens, offsets, *cuts[which], bits, starts[:, which].copy(), rows, positions)
+        scatter_postings(tokens, offsets, *cuts[which], bits, starts[:, which].copy(), postings)
 
     list(ordered_map(scatter, range(len(cuts)), threads))
     edges = places[:: len(cuts)] if cuts else places
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), rows, positions
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), postings
 
 
 def _dense_lists(lists: list[tuple[I64, I64]]) -> tuple[I64, I64]:

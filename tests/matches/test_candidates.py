@@ -1,0 +1,70 @@
+"""Candidates by method: of what they give, verification leaves a subset of the truth; what was bounded is counted."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests import oracle
+
+from sosie import Exact, Features, Minhash, Simhash
+from sosie.matches import candidates as module
+from sosie.matches.candidates import candidates
+from sosie.matches.identical import collapse
+from sosie.matches.sets import rows_of
+from sosie.matches.verify import verify_rows
+
+THRESHOLD = Fraction(4, 5)
+
+
+@pytest.fixture(scope="module")
+def collection():
+    """Families of near-duplicates in a shuffled keep order, identical rows and rows without features among them."""
+    rng = np.random.default_rng(6)
+    sets = [frozenset()] * 3
+    for _ in range(60):
+        base = rng.integers(0, 2**64, 60, dtype=np.uint64).tolist()
+        for _ in range(int(rng.integers(1, 5))):
+            sets.append(frozenset(base[int(rng.integers(0, 6)) :]))
+    sets = [sets[i] for i in rng.permutation(len(sets))]
+    features = Features(
+        np.array([h for each in sets for h in sorted(each)], np.uint64), np.cumsum([0, *map(len, sets)])
+    )
+    rank = rng.permutation(len(sets))
+    groups = collapse(rows_of(features.hashes, features.offsets[:-1], features.offsets[1:]), rank)
+    first = groups.representatives
+    representatives = rows_of(features.hashes, features.offsets[first], features.offsets[first + 1])
+    truth = oracle.similar_pairs([sets[row] for row in first.tolist()], THRESHOLD)
+    return features, representatives, groups, truth
+
+
+@pytest.mark.parametrize(
+    ("method", "recall"),
+    [(Exact(), 1), (Minhash.for_threshold(0.8), 0.99), (Simhash(bits=256, weighting="binary"), 0.97)],
+    ids=["exact", "minhash", "simhash"],
+)
+def test_every_method_finds_what_it_predicts(collection, method, recall):
+    features, sets, groups, truth = collection
+    assert len(truth) > 50 and len(groups) < len(features) - 3
+    for threads in (1, 2, 7):
+        pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, threads)
+        verified = verify_rows(sets, pairs, THRESHOLD)
+        found = set(zip(verified.a.tolist(), verified.b.tolist(), strict=True))
+        assert found <= set(truth) and len(found) >= recall * len(truth)
+        assert (pairs.a < pairs.b).all() and 0.97 <= predicted <= 1
+
+
+def test_the_radius_of_simhash_is_in_the_counters(collection):
+    features, sets, groups, _ = collection
+    pairs, predicted = candidates(Simhash(bits=64, weighting="binary"), features, sets, groups, THRESHOLD)
+    assert pairs.counters["radius"] == 17 and predicted == 0.99
+
+
+def test_dense_keys_are_linked_to_leaders_and_counted(collection, monkeypatch):
+    features, sets, groups, truth = collection
+    method = Minhash.for_threshold(0.8)
+    monkeypatch.setattr(module, "DENSE", 1)
+    pairs, _ = candidates(method, features, sets, groups, THRESHOLD)
+    found = set(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
+    assert found <= set(truth)  # leaders are compared, so these are verified already
+    assert len({b for _, b in found}) >= 0.97 * len({b for _, b in truth})  # who has an earlier twin is linked
+    assert pairs.counters["bounded_lists"] > 0
