@@ -109,7 +109,7 @@ def join_postings(
         while stop < tokens.size and tokens[stop] == tokens[start]:
             stop += 1
         if stop - start > dense:
-            dense_rows = np.concatenate((dense_rows, rows[start:stop].astype(np.int64)))
+            dense_rows = np.concatenate((dense_rows, np.unique(rows[start:stop]).astype(np.int64)))
             dense_ends = np.append(dense_ends, dense_rows.size)
             start = stop
             continue
@@ -124,8 +124,8 @@ def join_postings(
                 if not indexed[smaller]:
                     continue
                 a, b = np.int64(rows[x]), np.int64(rows[y])
-                if bounds.split > 0 and (a < bounds.split) == (b < bounds.split):
-                    continue
+                if a == b or (bounds.split > 0 and (a < bounds.split) == (b < bounds.split)):
+                    continue  # two features of one document may share the 48 bits of a token
                 i, j = prefixes.offsets[a], prefixes.offsets[b]
                 if not _none_common(prefixes.tokens, i, i + positions[x], j, j + positions[y]):
                     continue
