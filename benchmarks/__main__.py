@@ -1,4 +1,4 @@
-"""Measure everything beside its peers, in one run: prints the tables, writes docs/benchmarks.md and benchmarks/results.json.
+"""Measure everything beside its peers, in one run: print it, write docs/benchmarks.md and benchmarks/results.json.
 
 usage: python -m benchmarks [--texts FILE.parquet] [--only signing,hamming,dedup,startup] [--no-page]
 """

@@ -186,7 +186,7 @@ class Deduplicator:
             "counts": numbers,
             "text_bytes": int(collection.lengths.sum()),
             "features": len(collection.features.hashes),
-            "predicted_recall": round(recall, 6),
+            "predicted_recall": None if pairs.counters.get("bounded_lists") else round(recall, 6),
             "counters": dict(pairs.counters),
             "warnings": warnings(numbers, dict(pairs.counters)),
         }

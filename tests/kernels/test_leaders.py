@@ -27,7 +27,8 @@ def linked(collection, lists, most, split=0):
     done, pairs, compared, possible = set(), [], 0, 0
     for members in lists:
         leaders = []
-        possible += len(members) * (len(members) - 1) // 2
+        first = sum(member < split for member in members)
+        possible += first * (len(members) - first) if split else len(members) * (len(members) - 1) // 2
         for b in members:
             if b in done:
                 continue

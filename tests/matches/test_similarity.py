@@ -16,7 +16,9 @@ def test_a_threshold_is_what_its_decimal_form_says(given, expected):
     assert as_fraction(given) == Fraction(expected)
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 1.0001, "", "eighty", "1/0", float("nan"), float("inf"), "1e-9", None])
+@pytest.mark.parametrize(
+    "wrong", [0, -1, 1.0001, "", "eighty", "1/0", float("nan"), float("inf"), "1e-9", 0.9999999, None]
+)
 def test_what_is_no_threshold(wrong):
     with pytest.raises(UsageError, match="threshold must be"):
         as_fraction(wrong)

@@ -96,4 +96,6 @@ def test_a_report_as_text(clusters, said):
     ):
         assert part in text
     report["counts"]["rejected"], report["predicted_recall"] = 0, 1.0
-    assert "rejected" not in render_report(report) and "all predicted recall" in render_report(report)
+    assert "rejected" not in render_report(report) and "100 % predicted recall" in render_report(report)
+    report["predicted_recall"] = None
+    assert "no predicted recall" in render_report(report)

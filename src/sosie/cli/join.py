@@ -20,6 +20,7 @@ from sosie.errors import UsageError
 from sosie.matches.documents import join_documents
 from sosie.matches.join import join
 from sosie.report.stages import Stages
+from sosie.report.summary import bounded
 from sosie.signatures.files import load_signatures
 from sosie.storage.output import OutputDirectory
 
@@ -58,13 +59,15 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             "pairs": table.num_rows,
             "rejected": len(rejects),
             "counters": dict(counters),
+            "warnings": bounded(counters),
             "stages": stages.finished,
         }
         (directory.path / "report.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
     if as_json:
         click.echo(json.dumps(report))
     elif not quiet:
-        click.echo(f"{table.num_rows:,} pairs\nWritten to {Path(output) / 'pairs.parquet'}")
+        click.echo("\n".join([f"{table.num_rows:,} pairs", *(f"Note: {warning}" for warning in report["warnings"])]))
+        click.echo(f"Written to {Path(output) / 'pairs.parquet'}")
 
 
 def _paths(side: tuple[str, ...]) -> list[str]:

@@ -28,5 +28,7 @@ def render_report(report: dict[str, Any]) -> str:
     return "\n".join(lines + [f"Note: {warning}" for warning in report["warnings"]])
 
 
-def _share(recall: float) -> str:
-    return "all" if recall == 1 else f"{100 * recall:.3f} %"
+def _share(recall: float | None) -> str:
+    if recall is None:
+        return "no"
+    return "100 %" if recall == 1 else f"{100 * recall:.3f} %"

@@ -72,4 +72,5 @@ def check_names(present: list[str], names: list[str], place: str) -> None:
         found = present.count(name)
         if found != 1:
             problem = f"no column {name!r}" if not found else f"{found} columns {name!r}"
-            raise UsageError(f"{place}: there is {problem}. The columns are: {', '.join(present) or 'none'}.")
+            there = ", ".join(present) or "none"
+            raise UsageError(f"{place}: there is {problem}. The columns are: {there}. See --text-column, --id-column.")

@@ -49,10 +49,11 @@ def link_leaders(sets: Sets, bounds: Bounds, ends: I64, members: I64, most: int)
     compared = 0
     left_out = 0
     for which in range(ends.size - 1):
-        lead = 0
+        lead = first = 0
         for at in range(ends[which], ends[which + 1]):
             b = members[at]
-            left_out += at - ends[which]
+            first += b < bounds.split
+            left_out += at - ends[which] if bounds.split == 0 else first if b >= bounds.split else 0
             if linked[b]:
                 continue
             best, tried = _most_similar(sets, bounds, leaders[:lead], b)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from sosie.errors import UsageError
 
 FINEST = 10**6  # denominators beyond this would overflow the integer comparison of large documents
+ROUNDING = Fraction(1, 10**12)
 
 
 def as_fraction(threshold: float | str | Fraction) -> Fraction:
@@ -16,9 +17,12 @@ def as_fraction(threshold: float | str | Fraction) -> Fraction:
     Fraction(4, 5)
     """
     try:
-        fraction = Fraction(str(threshold)).limit_denominator(FINEST)
+        exact = Fraction(str(threshold))
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"threshold must be a number in (0, 1], got {threshold!r}") from None
-    if not 0 < fraction <= 1:
+    fraction = exact.limit_denominator(FINEST)
+    if not 0 < exact <= 1:
         raise UsageError(f"threshold must be greater than 0 and at most 1, got {threshold}")
+    if fraction == 0 or abs(fraction - exact) > ROUNDING:  # 1/3 as a float is meant to be 1/3; 0.9999999 is not meant to be 1
+        raise UsageError(f"threshold must be given with at most six decimals, got {threshold}")
     return fraction

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sosie.types import Clusters, VerifiedPairs
+from sosie.types import Clusters, Counters, VerifiedPairs
 
 GIANT = 100  # members from which a cluster that holds a tenth of all documents raises an alarm
 
@@ -30,25 +30,32 @@ def counts(documents: int, rejected: int, featureless: int, clusters: Clusters, 
     return found
 
 
-def warnings(numbers: dict[str, int], counters: dict[str, int]) -> list[str]:
+def warnings(numbers: dict[str, int], counters: Counters) -> list[str]:
     """Say what a person should look at before deleting anything."""
     said = []
     largest = numbers["largest_cluster"]
     if largest >= GIANT and 10 * largest >= numbers["documents"]:
         said.append(f"One cluster holds {largest:,} of {numbers['documents']:,} documents: look at it before deleting.")
+    said += bounded(counters)
+    if numbers["without_features"]:
+        said.append(f"{numbers['without_features']:,} documents have no words; they are kept and match nothing.")
+    return said
+
+
+def bounded(counters: Counters) -> list[str]:
+    """Say what a join did not compare or list."""
+    said = []
     if counters.get("bounded_lists"):
         said.append(
             f"{counters['bounded_lists']:,} features or keys are shared by very many documents: there, documents were"
-            f" compared with leaders only and {counters['bounded_comparisons']:,} comparisons were left out. Every"
-            " dropped document is verified all the same."
+            f" compared with leaders only and {counters['bounded_comparisons']:,} comparisons were left out."
+            " What was found is verified all the same."
         )
     if counters.get("bounded_pairs"):
         said.append(
-            f"Groups of more than 64 identical documents are written as stars: {counters['bounded_pairs']:,} pairs"
-            " inside them are not listed."
+            f"Groups of more than 64 identical rows are written as stars, each row with the first:"
+            f" {counters['bounded_pairs']:,} pairs are not listed."
         )
-    if numbers["without_features"]:
-        said.append(f"{numbers['without_features']:,} documents have no words; they are kept and match nothing.")
     return said
 
 

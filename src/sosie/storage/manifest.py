@@ -155,6 +155,8 @@ def _checked_entry(path: Path, entry: Any) -> tuple[np.dtype[Any], tuple[int, ..
 
 
 def _open_regular(path: Path) -> Any:
+    if not path.exists():
+        raise StorageError(f"{path}: there is no such file. Is this a directory that Sosie wrote?")
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise StorageError(f"{path}: is not a file.")
     return open(path, "rb")

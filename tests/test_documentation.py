@@ -1,0 +1,102 @@
+"""What the documents say is so: the map of the tree, the README's commands, the guide's examples, the defaults."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sosie
+from sosie.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+SOSIE = Path(sys.executable).parent / "sosie"
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the documents speak of."""
+    texts = ["the quick brown fox jumps over the lazy dog"] * 2 + ["something else that is not about a fox at all"]
+    lines = [{"id": str(i), "text": text, "body": text, "url": f"u{i}"} for i, text in enumerate(texts)]
+    for name in ("docs", "new", "old"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "shards").mkdir()
+    pq.write_table(pa.Table.from_pylist(lines), tmp_path / "shards" / "0.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_map_of_the_tree_equals_the_disk():
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import architecture
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+    page = architecture.PAGE.read_text("utf-8")
+    assert architecture.with_map(page) == page, "run: python tools/architecture.py"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_python_examples_run(page, folder):
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), {})
+
+
+COMMAND_LINES = [
+    (page.name, line.split("#")[0].strip())
+    for page in PAGES
+    for block in blocks(page, "sh")
+    for line in block.splitlines()
+    if line.startswith("sosie ")
+]
+
+
+@pytest.mark.parametrize(("page", "line"), COMMAND_LINES)
+def test_shell_examples_run(page, line, folder):
+    done = subprocess.run(line.replace("sosie ", f"{SOSIE} "), shell=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_files_that_the_readme_lists_are_written(folder):
+    subprocess.run([SOSIE, "dedup", "docs.jsonl", "-o", "out", "--threshold", "0.8", "--quiet"], check=True)
+    listed = re.findall(r"^\| `([^`]+)` \|", (ROOT / "README.md").read_text("utf-8"), re.M)
+    assert sorted(listed) == sorted(str(file.relative_to("out")) for file in Path("out").rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name):
+    assert any(f"sosie {name}" in page.read_text("utf-8") for page in PAGES)
+
+
+def test_every_option_is_documented_in_its_help():
+    for name in COMMANDS:
+        text = subprocess.run([SOSIE, name, "--help"], capture_output=True, text=True, check=True).stdout
+        assert "INPUT" in text or name == "demo"
+        assert "--threads" in text and "--json" in text and "--quiet" in text
+
+
+def test_the_defaults_are_what_the_page_says():
+    rows = re.findall(r"^\|(.*?)\| `(\w+)` \| (.*?) \|", (ROOT / "docs" / "defaults.md").read_text("utf-8"), re.M)
+    spec, said = "", {}
+    for owner, field, default in rows:
+        spec = owner.strip().strip("`") or spec
+        said[spec, field] = default.strip("`")
+    for kind in (sosie.Simhash, sosie.Minhash):
+        for field, value in vars(kind()).items():
+            owner = kind.__name__ if (kind.__name__, field) in said else "all"
+            assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == value
+
+
+def test_links_inside_the_documents_lead_somewhere():
+    for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
