@@ -26,7 +26,7 @@ def page(results: dict[str, Any]) -> str:
         goal = f">= {row['goal']:g}x" if row["goal"] else "-"
         lines.append(
             f"| {row['job']} | {row['peer']} | {_time(row['ours_s'])} | {_time(row['peer_s'])} |"
-            f" **{row['ratio']:.1f}x** | {goal} | {_verdict(row['ratio'] >= (row['goal'] or 0))} |"
+            f" **{row['ratio']:.1f}x** | {goal} | {_verdict(row['ratio'] >= row['goal']) if row['goal'] else ''} |"
         )
     lines += ["", "What was measured:", ""]
     lines += [f"- {row['job']} / {row['peer']}: {row['detail']}" for row in results["speed"] if row["detail"]]

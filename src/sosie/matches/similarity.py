@@ -23,6 +23,7 @@ def as_fraction(threshold: float | str | Fraction) -> Fraction:
     fraction = exact.limit_denominator(FINEST)
     if not 0 < exact <= 1:
         raise UsageError(f"threshold must be greater than 0 and at most 1, got {threshold}")
-    if fraction == 0 or abs(fraction - exact) > ROUNDING:  # 1/3 as a float is meant to be 1/3; 0.9999999 is not meant to be 1
+    # 1/3 as a float is meant to be 1/3; 0.9999999 is not meant to be 1
+    if fraction == 0 or abs(fraction - exact) > ROUNDING:
         raise UsageError(f"threshold must be given with at most six decimals, got {threshold}")
     return fraction
