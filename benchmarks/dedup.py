@@ -30,15 +30,17 @@ def rows(corpus: Corpus) -> list[Row]:
     score = agreement(found, truth)
     peer = f"rensa pipeline (recall {score.recall:.3f}, precision {score.precision:.3f})"
     table = []
-    for method, goal in (("exact", 9), ("minhash", 9), ("simhash", None)):
+    for method, goal in (("exact", 9), ("minhash", None), ("simhash", None)):
         source = Source(corpus.path)
         ours = best(lambda s=source, m=method: dedup(s, THRESHOLD, method=m, threads=THREADS), 7)
         score = agreement(dedup(source, THRESHOLD, method=method, threads=THREADS).found, truth)
+        default = " (the default)" if goal else ""
         detail = (
             f"{len(corpus.texts):,} documents, {corpus.name}, {len(truth):,} true pairs:"
             f" recall {score.recall:.5f}, precision {score.precision:.5f} (goal: .999, 1)"
         )
-        table.append(row(f"`sosie.dedup`, {method}, 2 threads, reading included", peer, ours, theirs, goal, detail))
+        job = f"`sosie.dedup`, {method}{default}, 2 threads, reading included"
+        table.append(row(job, peer, ours, theirs, goal, detail))
     return table
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from sosie.clusters.anchors import anchored
 from sosie.clusters.keep import Keep, keep_rank
+from sosie.clusters.second_look import second_look
 from sosie.clusters.transitive import transitive
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
@@ -114,6 +115,9 @@ class Deduplicator:
                 pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, threads)
             with stages.run("verify"):
                 verified = verify_rows(sets, pairs, self.threshold, threads)
+                if pairs.counters.get("bounded_lists"):
+                    first_look = anchored(len(groups), verified)
+                    verified = second_look(sets, verified, first_look, self.threshold, threads)
             with stages.run("cluster"):
                 clusters = self._cluster(sets, verified, threads)
                 found = expand(verified, groups, sets.stops - sets.starts)

@@ -11,13 +11,13 @@ from fractions import Fraction
 import numpy as np
 
 from sosie.features.shingles import Shingles
-from sosie.kernels.leaders import link_leaders
-from sosie.kernels.set_join import Bounds, Sets
+from sosie.kernels.set_join import Sets
+from sosie.matches.dense import link_dense
 from sosie.matches.groups import Groups
 from sosie.matches.join import join_signatures
-from sosie.matches.keys import key_groups
+from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.order import ordered_pairs
-from sosie.matches.sets import DENSE, LEADERS, PAIRS, join_rows
+from sosie.matches.sets import PAIRS, join_rows
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.types import I64, Features, Pairs, Signatures
@@ -60,13 +60,12 @@ def _by_keys(
     keys = method.fit().keys(features, threads=threads)
     most = 4 * PAIRS * len(groups)  # a pair counts in every table where it shares a key
     found = key_groups(keys.values[_signed_rows(features, groups)], DENSE, most=most, threads=threads)
-    bounds = Bounds(threshold.numerator, threshold.denominator, 0)
-    linked_a, linked_b, linked, left_out = link_leaders(sets, bounds, found.offsets, found.members, LEADERS)
+    linked_a, linked_b, counted = link_dense(sets, threshold, found.offsets, found.members)
     counters = {
         "keys": method.bands,
-        "comparisons": len(found.a) + linked,
-        "bounded_lists": len(found.offsets) - 1,
-        "bounded_comparisons": left_out,
+        "comparisons": len(found.a) + counted["linked"],
+        "bounded_lists": counted["bounded_lists"],
+        "bounded_comparisons": counted["bounded_comparisons"],
     }
     a, b = np.concatenate([found.a, linked_a]), np.concatenate([found.b, linked_b])
     return ordered_pairs(a, b, counters, distinct=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.types import I64, Counters, Pairs
+from sosie.types import I64, Counters, Pairs, VerifiedPairs
 
 
 def ordered_pairs(a: I64, b: I64, counters: Counters | None = None, *, distinct: bool = True) -> Pairs:
@@ -24,3 +24,14 @@ def ordered_pairs(a: I64, b: I64, counters: Counters | None = None, *, distinct:
         new = (np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 0)
         a, b = a[new], b[new]
     return Pairs(a, b, dict(counters or {}))
+
+
+def merged(pairs: VerifiedPairs, more: VerifiedPairs) -> VerifiedPairs:
+    """Return verified pairs together with others that are not among them, ordered by (a, b)."""
+    a, b = np.concatenate([pairs.a, more.a]), np.concatenate([pairs.b, more.b])
+    order = np.lexsort((b, a))
+    similarity = np.concatenate([pairs.similarity, more.similarity])[order]
+    shared = np.concatenate([pairs.shared, more.shared])[order]
+    totals = [side.total for side in (pairs, more) if side.total is not None]
+    total = np.concatenate(totals)[order] if len(totals) == 2 else None
+    return VerifiedPairs(a[order], b[order], similarity, shared, total, pairs.counters)

@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from sosie.kernels.leaders import link_leaders
 from sosie.kernels.parallel import ordered_map, spans, thread_count
 from sosie.kernels.postings import Postings, count_postings, scatter_postings, sorted_postings
 from sosie.kernels.rarity import count_documents, rarest_prefixes
 from sosie.kernels.set_join import Bounds, Prefixes, Sets, join_postings
+from sosie.matches.dense import link_dense
 from sosie.matches.order import ordered_pairs
 from sosie.matches.similarity import as_fraction
 from sosie.types import I64, U64, Features, Pairs
@@ -23,7 +23,6 @@ from sosie.types import I64, U64, Features, Pairs
 DENSE = 256  # a list of more documents is linked by leaders instead of joined, and counted as bounded
 CROWDED = 16  # the same, in a collection with more pairs than anyone can look at
 PAIRS = 8  # similar pairs for each document that make a collection crowded
-LEADERS = 64
 SPAN = 1 << 16  # features that one task orders
 PARTITION = 1 << 15  # postings that one task joins: they stay in the cache
 
@@ -88,14 +87,14 @@ def join_rows(sets: Sets, threshold: float | str | Fraction, threads: int | None
     dense = DENSE if expected <= PAIRS * len(sets.starts) else CROWDED
     joined += ordered_map(partial(join, dense=dense), partitions[sample:], threads)
     ends, members = _dense_lists([part[2:4] for part in joined])
-    linked_a, linked_b, linked, left_out = link_leaders(sets, bounds, ends, members, LEADERS)
+    linked_a, linked_b, counted = link_dense(sets, fraction, ends, members, split)
     a = np.concatenate([*(part[0] for part in joined), linked_a])
     b = np.concatenate([*(part[1] for part in joined), linked_b])
     counters = {
         "postings": len(postings.rows),
-        "comparisons": sum(part[4] for part in joined) + linked,
-        "bounded_lists": len(ends) - 1,
-        "bounded_comparisons": left_out,
+        "comparisons": sum(part[4] for part in joined) + counted["linked"],
+        "bounded_lists": counted["bounded_lists"],
+        "bounded_comparisons": counted["bounded_comparisons"],
     }
     return ordered_pairs(np.minimum(a, b), np.maximum(a, b) - split, counters, distinct=False)
 

@@ -1,0 +1,41 @@
+"""A second look where a join was bounded: the document that stays may be similar, too.
+
+Where not all pairs were compared, a kept document can be similar to a dropped one and, unseen, to the one that stays
+in its place. That pair is the likeliest of those left out, so it is verified before the clusters are final.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from sosie.kernels.set_join import Sets
+from sosie.matches.order import merged, ordered_pairs
+from sosie.matches.verify import verify_rows
+from sosie.types import Clusters, VerifiedPairs
+
+
+def second_look(
+    sets: Sets, pairs: VerifiedPairs, clusters: Clusters, threshold: Fraction, threads: int | None = None
+) -> VerifiedPairs:
+    """Return the pairs and those of a kept row with the anchors of the dropped rows that it is similar to.
+
+    >>> sets = Sets(np.array([1, 2, 3, 1, 2, 3, 1, 2, 3], np.uint64), np.array([0, 3, 6]), np.array([3, 6, 9]))
+    >>> ones = np.ones(2)
+    >>> pairs = VerifiedPairs(np.array([0, 1]), np.array([1, 2]), ones, ones, ones)  # 0 and 2 were not compared
+    >>> found = second_look(sets, pairs, Clusters(np.array([0, 0, 2]), np.ones(3)), Fraction(1, 2))
+    >>> list(zip(found.a.tolist(), found.b.tolist()))
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    kept = clusters.kept
+    one_stays = np.flatnonzero(kept[pairs.a] != kept[pairs.b])
+    a, b = pairs.a[one_stays], pairs.b[one_stays]
+    stays, anchor = np.where(kept[a], a, b), clusters.anchor[np.where(kept[a], b, a)]
+    apart = np.flatnonzero(stays != anchor)
+    if not len(apart):
+        return pairs
+    low, high = np.minimum(stays, anchor)[apart], np.maximum(stays, anchor)[apart]
+    new = np.flatnonzero(~np.isin(low << 32 | high, pairs.a << 32 | pairs.b))
+    found = verify_rows(sets, ordered_pairs(low[new], high[new], distinct=False), threshold, threads)
+    return merged(pairs, found) if len(found) else pairs
