@@ -8,12 +8,18 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 BIN := .venv/bin
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache
 
+# Tests of kernels that also run as plain Python: no intrinsics, no wrap-around of uint64.
+PLAIN := tests/clusters tests/contracts/test_set_join_contract.py \
+	$(addprefix tests/kernels/test_, leaders.py overlap.py rarity.py parallel.py) \
+	$(addprefix tests/matches/test_, dense.py similarity.py verify.py)
+
 .PHONY: demo test check bench clean
 
 demo: .venv/.ready
 	$(BIN)/sosie demo -o demo-output --overwrite
 
 test: check
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PLAIN)
 	$(BIN)/python -m pytest
 
 check: .venv/.ready-test

@@ -377,6 +377,9 @@ def test_progress_is_told_what_happens(table):
         def start(self, stage, total):
             events.append(("start", stage))
 
+        def expect(self, total):
+            events.append(("expect", total))
+
         def advance(self, count):
             events.append(("advance", count))
 
@@ -387,3 +390,4 @@ def test_progress_is_told_what_happens(table):
     assert [stage for kind, stage in events if kind == "start"] == ["read", "collapse", "match", "verify", "cluster"]
     assert sum(count for kind, count in events if kind == "advance") == table.num_rows
     assert sum(kind == "finish" for kind, _ in events) == 5
+    assert {total for kind, total in events if kind == "expect"} == {table.num_rows}

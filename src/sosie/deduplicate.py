@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -107,7 +107,7 @@ class Deduplicator:
         reading = source.batches(threads)
         with _workplace(output, overwrite, reading) as (scratch, target):
             with stages.run("read") as stage:
-                collection = collect(reading, self.shingles, scratch, threads=threads, advance=stage.advance)
+                collection = collect(reading, self.shingles, scratch, threads=threads, advance=_ahead(stage, reading))
             method = self._method(collection)
             with stages.run("collapse"):
                 groups, sets = self._collapse(collection)
@@ -123,9 +123,9 @@ class Deduplicator:
                 found = expand(verified, groups, sets.stops - sets.starts)
             result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
             if target is not None:
-                with stages.run("write"):
+                with stages.run("write", total=reading.documents) as stage:
                     result.write_tables(target)
-                    result.write_documents(target, threads)
+                    result.write_documents(target, threads, stage.advance)
             result.report.update(stages=stages.finished, seconds=stages.seconds, threads=thread_count(threads))
             if target is not None:
                 result.write_report(target)
@@ -195,6 +195,16 @@ class Deduplicator:
             "warnings": warnings(numbers, dict(pairs.counters)),
         }
         return Deduplication(reading, pairs, grouped, collection.rejects, report)
+
+
+def _ahead(stage: Progress, reading: Reading) -> Callable[[int], None]:
+    """Return what counts documents as read and says how many are expected."""
+
+    def advance(count: int) -> None:
+        stage.expect(reading.expected)
+        stage.advance(count)
+
+    return advance
 
 
 def _spread(clusters: Clusters, groups: Groups, collection: Collection) -> Clusters:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import click
 from rich.console import Console
@@ -17,7 +18,6 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.progress import Progress as Bars
 from rich.text import Text
@@ -27,12 +27,23 @@ from sosie.report.stages import Progress, Silent
 
 
 class Rate(ProgressColumn):
-    """Units per second."""
+    """Units per second since the stage began: the bars' own rate forgets everything when the total is corrected."""
 
     def render(self, task: Task) -> Text:
-        """Show the rate once it is known."""
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:,.0f}/s" if speed else "")
+        """Show the rate of stages that count."""
+        seconds = task.finished_time or task.elapsed
+        return Text(f"{task.completed / seconds:,.0f}/s" if seconds and task.completed > 1 else "")
+
+
+class Remaining(ProgressColumn):
+    """The time left at that rate."""
+
+    def render(self, task: Task) -> Text:
+        """Show it while a stage that counts is under way."""
+        if task.finished or not task.total or not task.elapsed or not task.completed:
+            return Text("")
+        left = task.elapsed * max(task.total - task.completed, 0) / task.completed
+        return Text(f"{timedelta(seconds=round(left))} left")
 
 
 class TerminalProgress:
@@ -45,6 +56,11 @@ class TerminalProgress:
     def start(self, stage: str, total: int | None) -> None:
         """Begin a stage."""
         self._task = self._bars.add_task(stage, total=total)
+
+    def expect(self, total: int) -> None:
+        """Say how many units there will be, as far as is known now."""
+        assert self._task is not None
+        self._bars.update(self._task, total=total)
 
     def advance(self, count: int) -> None:
         """Count units as done."""
@@ -74,7 +90,7 @@ def progress(quiet: bool) -> Iterator[Progress]:
         MofNCompleteColumn(),
         Rate(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        Remaining(),
     )
     with Bars(*columns, console=console) as bars:
         yield TerminalProgress(bars)

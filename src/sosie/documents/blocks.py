@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +38,17 @@ class Lines:
         return len(self.starts)
 
 
-def read_blocks(source: Input, size: int | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file, cut after newlines; a line longer than `size` comes in one larger block."""
+def read_blocks(
+    source: Input, size: int | None = None, watch: Callable[[int], None] = lambda position: None
+) -> Iterator[bytes]:
+    """Yield the bytes of a file, cut after newlines; a line longer than `size` comes in one larger block.
+
+    `watch` is told how far in the file, as it lies on disk, reading has come.
+    """
     source.check_unchanged()
     first, pending = True, [b""]
-    for chunk in _chunks(source, size or BLOCK_BYTES):
+    for chunk, position in _chunks(source, size or BLOCK_BYTES):
+        watch(position)
         cut = chunk.rfind(b"\n") + 1
         if not cut:
             pending.append(chunk)
@@ -58,15 +64,16 @@ def read_blocks(source: Input, size: int | None = None) -> Iterator[bytes]:
     source.check_unchanged()
 
 
-def _chunks(source: Input, size: int) -> Iterator[bytes]:
+def _chunks(source: Input, size: int) -> Iterator[tuple[bytes, int]]:
     try:
         with contextlib.ExitStack() as stack:
-            stream: Any = stack.enter_context(open(source.path, "rb", buffering=0))
+            raw: Any = stack.enter_context(open(source.path, "rb", buffering=0))
+            stream = raw
             if source.compression:
-                file = stack.enter_context(pa.PythonFile(stream, "r"))
+                file = stack.enter_context(pa.PythonFile(raw, "r"))
                 stream = stack.enter_context(pa.CompressedInputStream(file, source.compression))
             while chunk := stream.read(size):
-                yield chunk
+                yield chunk, raw.tell()
     except (OSError, pa.ArrowException) as error:
         damaged = f"damaged or cut short {source.compression}: " if source.compression else ""
         raise DataError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,26 @@ def read_schema(source: Input) -> Any:
         return file.schema_arrow
 
 
-def read_parquet(source: Input, names: list[str] | None, batch_size: int, threads: int | None) -> Iterator[Any]:
-    """Yield record batches of the columns, bounded in rows and, by the averages of the footer, in bytes."""
+def read_parquet(
+    source: Input,
+    names: list[str] | None,
+    batch_size: int,
+    threads: int | None,
+    watch: Callable[[int], None] = lambda position: None,
+) -> Iterator[Any]:
+    """Yield record batches of the columns, bounded in rows and, by the averages of the footer, in bytes.
+
+    `watch` is told how far in the file reading has come, judged by the rows.
+    """
+    done = 0
     with open_parquet(source) as file:
+        size = os.path.getsize(source.path)
         with _named(source):
             rows = _rows_per_piece(file.metadata, names, batch_size)
             batches = file.iter_batches(batch_size=rows, columns=names, use_threads=threads != 1)
         for batch in _each_named(source, batches):
+            done += batch.num_rows
+            watch(size * done // file.metadata.num_rows)
             yield batch.select(names) if names else batch
     source.check_unchanged()
 

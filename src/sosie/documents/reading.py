@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -54,11 +55,25 @@ class Reading(Iterator[Batch]):
         self._lines = np.zeros(len(inputs), np.int64)
         self._seen = SeenIds(self.ids.take)
         self._batches: Iterator[Batch] = iter(())
+        self._position = [0] * len(inputs)
+        self._read = 0
+        self._size = sum(os.path.getsize(place.path) for place in inputs if table is None)
 
     @property
     def documents(self) -> int:
         """How many records were read so far, rejected ones included."""
         return int(self.counts.sum())
+
+    @property
+    def expected(self) -> int:
+        """How many records there will be, judged by how far in the files reading has come."""
+        if self.table is not None:
+            return int(self.table.num_rows)
+        return self.documents if self.finished else int(self.documents / max(self._read / max(self._size, 1), 1e-9))
+
+    def _watch(self, source: int, position: int) -> None:
+        self._read += position - self._position[source]
+        self._position[source] = position
 
     def start(self, threads: int | None) -> Reading:
         """Make the batches ready; nothing is read before the first is asked for."""
@@ -69,7 +84,7 @@ class Reading(Iterator[Batch]):
         return next(self._batches)
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
-        pieces = read_pieces(self.inputs, self.table, self.columns.names, _ROWS, threads)
+        pieces = read_pieces(self.inputs, self.table, self.columns.names, threads, self._watch)
         for source, records in ordered_map(partial(_decode, columns=self.columns), pieces, threads):
             if isinstance(records, SosieError):
                 raise records
@@ -121,18 +136,25 @@ class Reading(Iterator[Batch]):
 
 
 def read_pieces(
-    inputs: list[Input], table: Any, names: list[str] | None, rows: int, threads: int | None
+    inputs: list[Input],
+    table: Any,
+    names: list[str] | None,
+    threads: int | None,
+    watch: Callable[[int, int], None] = lambda source, position: None,
 ) -> Iterator[Piece]:
-    """Yield the inputs in pieces; an error comes as the last piece, so that it is met in document order."""
+    """Yield the inputs in pieces; an error comes as the last piece, so that it is met in document order.
+
+    `watch` is told how far in which file reading has come.
+    """
     source = 0
     try:
         for source, place in enumerate(inputs):
             if place.format == "jsonl":
-                contents: Iterator[Any] = read_blocks(place)
+                contents: Iterator[Any] = read_blocks(place, watch=partial(watch, source))
             elif place.format == "parquet":
-                contents = read_parquet(place, names, rows, threads)
+                contents = read_parquet(place, names, _ROWS, threads, partial(watch, source))
             else:
-                contents = slice_table(table, names, rows)
+                contents = slice_table(table, names, _ROWS)
             for content in contents:
                 yield Piece(source, content)
     except SosieError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,13 +49,18 @@ class Written:
 
 
 def write_documents(
-    reading: Reading, decisions: Decisions, directory: str | os.PathLike[str], threads: int | None = None
+    reading: Reading,
+    decisions: Decisions,
+    directory: str | os.PathLike[str],
+    threads: int | None = None,
+    advance: Callable[[int], None] = lambda count: None,
 ) -> Written:
     """Read the inputs again and write `kept/<name>` and `dropped/<name>`, in the format of each input.
 
     Kept JSON lines are copied byte for byte; dropped documents get two more members, `duplicate_of` (an id) and
     `similarity`; where a document or a Parquet file has such a name already, the new one is `duplicate_of_1` (`_2`,
-    ...). `kept/<name>` always appears, `dropped/<name>` if it holds a document. Blank lines are not copied.
+    ...). `kept/<name>` always appears, `dropped/<name>` if it holds a document. Blank lines are not copied. `advance`
+    is told how many documents were written.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
@@ -63,9 +69,9 @@ def write_documents(
         span = slice(first, first + count)
         share = _share(source, span, decisions, reading, Path(directory))
         if source.format == "jsonl":
-            done = split_lines(share, threads)
+            done = split_lines(share, threads, advance)
         else:
-            done = split_rows(share, reading.table, threads)
+            done = split_rows(share, reading.table, threads, advance)
         if done != count:
             raise source.changed()
         first += count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ class Portion:
     similarity: F64
 
 
-def split_lines(share: Share, threads: int | None) -> int:
+def split_lines(share: Share, threads: int | None, advance: Callable[[int], None]) -> int:
     """Write the lines of one input where its decisions say; return how many records it had."""
     compression = share.source.compression
     done = 0
@@ -45,6 +45,7 @@ def split_lines(share: Share, threads: int | None) -> int:
         split = partial(_split, pack=compression == "gzip")
         for count, kept, dropped in ordered_map(split, _portions(share), threads):
             done += count
+            advance(count)
             kept_file.write(kept)
             if dropped_file is not None:
                 dropped_file.write(dropped)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ _ROWS = 1 << 16
 GROUP_BYTES = 64 << 20
 
 
-def split_rows(share: Share, table: Any, threads: int | None) -> int:
+def split_rows(share: Share, table: Any, threads: int | None, advance: Callable[[int], None]) -> int:
     """Write the rows of one input where its decisions say; return how many it had."""
     if table is not None:
         schema, compression = table.schema, "zstd"
@@ -37,6 +37,7 @@ def split_rows(share: Share, table: Any, threads: int | None) -> int:
         for batch in batches:
             state = share.state[done : done + batch.num_rows]
             done += batch.num_rows
+            advance(batch.num_rows)
             if len(state) < batch.num_rows:
                 raise share.source.changed()
             for part in _choose(batch, state == KEPT):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -91,9 +92,11 @@ class Deduplication:
         with RejectLog(directory) as log:
             log.add(self.rejects)
 
-    def write_documents(self, directory: Path, threads: int | None = None) -> None:
+    def write_documents(
+        self, directory: Path, threads: int | None = None, advance: Callable[[int], None] = lambda count: None
+    ) -> None:
         """Write the documents to kept/ and dropped/, in the format of their inputs."""
-        write_documents(self.reading, self.decisions, directory, threads)
+        write_documents(self.reading, self.decisions, directory, threads, advance)
 
     def write_report(self, directory: Path) -> None:
         """Write report.json."""

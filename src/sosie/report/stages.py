@@ -18,6 +18,9 @@ class Progress(Protocol):
     def start(self, stage: str, total: int | None) -> None:
         """Begin a stage."""
 
+    def expect(self, total: int) -> None:
+        """Say how many units there will be, as far as is known now."""
+
     def advance(self, count: int) -> None:
         """Count units as done."""
 
@@ -30,6 +33,9 @@ class Silent:
 
     def start(self, stage: str, total: int | None) -> None:
         """Begin a stage."""
+
+    def expect(self, total: int) -> None:
+        """Say how many units there will be, as far as is known now."""
 
     def advance(self, count: int) -> None:
         """Count units as done."""
