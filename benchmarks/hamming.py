@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import faiss
 import numpy as np
 
+from benchmarks.measure import Row, best, row
 from sosie.index.flat import FlatIndex
 from sosie.matches.blocks import join_blocks
 from sosie.types import Signatures
 
-Row = dict[str, Any]
 _SEED = 20
 
 
@@ -29,7 +27,7 @@ def search_wide(count: int = 500_000, bits: int = 1024) -> list[Row]:
     words = _clustered(count + 64, bits)
     ours, peer, same = _search(words[64:], words[:64], bits)
     job = f"exhaustive top-10, {bits} bits, batch of 64"
-    return [_row(job, "FAISS IndexBinaryFlat", ours, peer, 3.5, f"{count:,} clustered rows; same distances: {same}")]
+    return [row(job, "FAISS IndexBinaryFlat", ours, peer, 3.5, f"{count:,} clustered rows; same distances: {same}")]
 
 
 def search_narrow(count: int = 4_000_000) -> list[Row]:
@@ -41,7 +39,7 @@ def search_narrow(count: int = 4_000_000) -> list[Row]:
     for name, asked, goal in (("batch of 64", queries, 3.5), ("single", queries[:1], 1.8)):
         ours, peer, same = _search(words, asked, 64)
         detail = f"{count:,} random rows; same distances: {same}"
-        table.append(_row(f"exhaustive top-10, 64 bits, {name}", "FAISS IndexBinaryFlat", ours, peer, goal, detail))
+        table.append(row(f"exhaustive top-10, 64 bits, {name}", "FAISS IndexBinaryFlat", ours, peer, goal, detail))
     return table
 
 
@@ -53,17 +51,17 @@ def join_near(count: int = 1_000_000, radius: int = 3, asked: int = 50_000) -> l
     words[-planted:] = _flip(words[:planted], radius, rng)
     signatures = Signatures(words)
     pairs = join_blocks(signatures, radius=radius, threads=1)
-    ours = _best(lambda: join_blocks(signatures, radius=radius, threads=1), 7)
+    ours = best(lambda: join_blocks(signatures, radius=radius, threads=1), 7)
     index = faiss.IndexBinaryMultiHash(64, radius + 1, 16)
     index.nflip = 0
     index.add(_bytes(words))
     sample = _bytes(words)[:asked]
-    peer = _best(lambda: index.range_search(sample, radius + 1), 3) * count / asked  # its radius is exclusive
+    peer = best(lambda: index.range_search(sample, radius + 1), 3) * count / asked  # its radius is exclusive
     limits = index.range_search(sample, radius + 1)[0]
     within = int(np.sum((pairs.a < asked) | (pairs.b < asked)) + np.sum((pairs.a < asked) & (pairs.b < asked)))
     detail = f"{len(pairs):,} pairs; peer from {asked:,} queries; same pairs there: {int(limits[-1]) - asked == within}"
     name = f"FAISS IndexBinaryMultiHash(64, {radius + 1}, 16)"
-    return [_row(f"all pairs within {radius} bits, {count:,} x 64 bits", name, ours, peer, 80, detail)]
+    return [row(f"all pairs within {radius} bits, {count:,} x 64 bits", name, ours, peer, 80, detail)]
 
 
 def _search(words: Any, queries: Any, bits: int, k: int = 10) -> tuple[float, float, bool]:
@@ -74,8 +72,8 @@ def _search(words: Any, queries: Any, bits: int, k: int = 10) -> tuple[float, fl
     same = np.array_equal(index.search(asked, k, threads=1).distances.reshape(-1, k), truth)
     ours, theirs = [], []
     for _ in range(3):  # in turns, so that a busy machine is unfair to both
-        ours.append(_best(lambda: index.search(asked, k, threads=1), 3))
-        theirs.append(_best(lambda: peer.search(_bytes(queries), k), 3))
+        ours.append(best(lambda: index.search(asked, k, threads=1), 3))
+        theirs.append(best(lambda: peer.search(_bytes(queries), k), 3))
     return min(ours), min(theirs), same
 
 
@@ -109,28 +107,9 @@ def _warm() -> None:
     join_blocks(few, radius=3, threads=1)
 
 
-def _best(call: Callable[[], Any], times: int) -> float:
-    best = float("inf")
-    for _ in range(times):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def _row(job: str, peer: str, ours: float, theirs: float, goal: float, detail: str) -> Row:
-    return {
-        "job": job,
-        "peer": peer,
-        "ours_s": ours,
-        "peer_s": theirs,
-        "ratio": theirs / ours,
-        "goal": goal,
-        "detail": detail,
-    }
-
-
 if __name__ == "__main__":
-    for row in rows():
-        print(f"{row['job']}: {row['ratio']:.1f}x (goal {row['goal']}) {row['ours_s']:.4f} s, {row['peer_s']:.4f} s")
-        print(f"    {row['peer']}; {row['detail']}")
+    for each in rows():
+        print(
+            f"{each['job']}: {each['ratio']:.1f}x (goal {each['goal']}) {each['ours_s']:.4f} s, {each['peer_s']:.4f} s"
+        )
+        print(f"    {each['peer']}; {each['detail']}")
