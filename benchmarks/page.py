@@ -14,8 +14,8 @@ def page(results: dict[str, Any]) -> str:
     lines = [
         "# Benchmarks",
         "",
-        f"Made by `{command}`: ours and the peer in the same run, best of several, one thread unless said, kernels",
-        "compiled before. Ratios travel better between machines than seconds.",
+        f"Made by `{command}`: ours and the peer in the same run, best of several,",
+        "one thread unless said, kernels compiled before. Ratios travel better between machines than seconds.",
         "",
         f"Machine: {results['machine']}. {versions}.",
         "",
@@ -35,6 +35,16 @@ def page(results: dict[str, Any]) -> str:
     for row in results["startup"]:
         verdict = _verdict(row["seconds"] <= row["goal_s"])
         lines.append(f"| {row['job']} | {row['seconds']:.3f} | <= {row['goal_s']:g} | {verdict} |")
+    if results["million"]:
+        lines += [
+            "",
+            "`sosie dedup` of a million documents of about 500 bytes, two threads, reading and writing included:",
+        ]
+        lines += ["", "| corpus | kept | seconds | peak memory | stages, in seconds |", "|---|---|---|---|---|"]
+    for row in results["million"]:
+        stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in row["stages"].items())
+        memory = f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB"
+        lines.append(f"| {row['corpus']} | {row['kept']:,} | {row['seconds']:.1f} | {memory} | {stages} |")
     return "\n".join(lines) + "\n"
 
 
