@@ -6,6 +6,8 @@ may replace arrays by larger ones; then the short way goes on.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,15 @@ from sosie.kernels.unicode import UnicodeTables
 from sosie.kernels.words import BYTES_PER_POINT, STARTS_PER_POINT, character_starts, point_words
 from sosie.kernels.xxh64 import xxh64_padded
 from sosie.kernels.xxh64_lanes import LANES, xxh64_lanes
+
+
+class Room(NamedTuple):
+    """Scratch for one document: its lowered bytes, where words begin and end, its words, where each of them starts."""
+
+    lowered: NDArray[np.uint8]
+    edges: NDArray[np.int64]
+    out: NDArray[np.uint8]
+    starts: NDArray[np.int64]
 
 
 @kernel
@@ -33,17 +44,15 @@ def shingle_rows(
     longest = 0
     for row in range(first, last):
         longest = max(longest, offsets[row + 1] - offsets[row])
-    lowered = np.empty(longest + 2 * BLOCK, np.uint8)
-    edges = np.empty(longest + 2, np.int64)
+    lowered, edges = np.empty(longest + 2 * BLOCK, np.uint8), np.empty(longest + 2, np.int64)
+    out, starts = np.empty(longest + 2 * BLOCK, np.uint8), np.empty(longest + 2, np.int64)
     points = np.empty(BLOCK, np.int32)
-    out = np.empty(longest + 2 * BLOCK, np.uint8)
-    starts = np.empty(longest + 2, np.int64)
     hashes = np.empty((offsets[last] - offsets[first]) // (2 if by_character else 5) + 16, np.uint64)
     ends = np.zeros(last - first + 1, np.int64)
     row = first
     while True:
-        done = ends[row - first :]
-        row = _ascii_rows(data, offsets, row, last, width, by_character, lowered, edges, out, starts, hashes, done)
+        room = Room(lowered, edges, out, starts)
+        row = _ascii_rows(data, offsets, row, last, width, by_character, room, hashes, ends[row - first :])
         if row == last:
             break
         count, points = fold_points(tables, data, offsets[row], offsets[row + 1], points)
@@ -53,9 +62,9 @@ def shingle_rows(
             starts = np.empty(2 * STARTS_PER_POINT * count + 2, np.int64)
         words = point_words(tables.property_index, tables.property_pages, points, count, not by_character, out, starts)
         total = ends[row - first]
-        room = STARTS_PER_POINT * count
-        if total + room > hashes.size:
-            larger = np.empty(2 * (total + room), np.uint64)
+        most = STARTS_PER_POINT * count
+        if total + most > hashes.size:
+            larger = np.empty(2 * (total + most), np.uint64)
             larger[:total] = hashes[:total]
             hashes = larger
         ends[row - first + 1] = _hash_runs(out, starts, words, width, by_character, hashes, total)
@@ -71,10 +80,7 @@ def _ascii_rows(
     last: int,
     width: int,
     by_character: bool,
-    lowered: NDArray[np.uint8],
-    edges: NDArray[np.int64],
-    out: NDArray[np.uint8],
-    starts: NDArray[np.int64],
+    room: Room,
     hashes: NDArray[np.uint64],
     ends: NDArray[np.int64],
 ) -> int:
@@ -82,6 +88,7 @@ def _ascii_rows(
 
     `ends[0]` says how many hashes there are already; `ends[i + 1]` becomes how many there are after row `first + i`.
     """
+    lowered, edges, out, starts = room
     total = ends[0]
     for row in range(first, last):
         begin, end = offsets[row], offsets[row + 1]
