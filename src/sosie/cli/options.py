@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from sosie.documents.source import Source
+from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
 from sosie.matches.similarity import as_fraction
 
@@ -64,6 +66,14 @@ def run_options(function: F) -> F:
     """Add how the command runs."""
     for option in reversed(
         (
+            click.option(
+                "--config",
+                type=click.Path(dir_okay=False),
+                is_eager=True,
+                expose_value=False,
+                callback=_read_config,
+                help="A TOML file with options by name, as in threshold = 0.8; options given here win.",
+            ),
             click.option("--overwrite", is_flag=True, help="Replace an output directory that Sosie wrote."),
             click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]"),
             click.option("--quiet", is_flag=True, help="Print nothing but errors."),
@@ -72,6 +82,31 @@ def run_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def _read_config(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
+    """Take the options of a TOML file as defaults; a name that the command does not have is wrong usage."""
+    if path is None:
+        return
+    try:
+        with open(path, "rb") as file:
+            given = {name.replace("-", "_"): value for name, value in tomllib.load(file).items()}
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror}). Check the path.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: is not TOML ({error}).") from error
+    flags = {option.name: option for option in ctx.command.params if isinstance(option, click.Option)}
+    names = {spelled.lstrip("-").replace("-", "_"): name for name, option in flags.items() for spelled in option.opts}
+    known = {name: target for name, target in names.items() if len(name) > 1 and name not in ("config", "help")}
+    for name, value in given.items():
+        if name not in known or isinstance(value, dict):
+            there = ", ".join(sorted(known))
+            raise UsageError(f"{path}: there is no option {name!r}. The options are: {there}.")
+        if flags[known[name]].is_flag != isinstance(value, bool):
+            raise UsageError(f"{path}: {name} takes {'true or false' if flags[known[name]].is_flag else 'a value'}.")
+    ctx.default_map = {
+        known[name]: value if isinstance(value, bool | list) else str(value) for name, value in given.items()
+    }
 
 
 def source_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
