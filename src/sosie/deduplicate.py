@@ -31,6 +31,7 @@ from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.similarity import as_fraction
 from sosie.matches.verify import verify_rows
 from sosie.report.deduplication import Deduplication
+from sosie.report.page import write_page
 from sosie.report.stages import Progress, Silent, Stages, physical_memory
 from sosie.report.summary import counts, describe, warnings
 from sosie.signatures.minhash import Minhash
@@ -129,6 +130,7 @@ class Deduplicator:
             result.report.update(stages=stages.finished, seconds=stages.seconds, threads=thread_count(threads))
             if target is not None:
                 result.write_report(target)
+                write_page(result, target, threads)
         return result
 
     def _method(self, collection: Collection) -> Method:
@@ -184,7 +186,7 @@ class Deduplicator:
                 "clusters": self.clusters,
             },
             "inputs": [
-                {"path": str(place.path), "documents": int(count)}
+                {"path": place.title or str(place.path), "documents": int(count)}
                 for place, count in zip(reading.inputs, reading.counts, strict=True)
             ],
             "counts": numbers,

@@ -201,7 +201,6 @@ def test_bad_data_is_exit_code_1_and_leaves_nothing(folder, command):
         ("sign in.jsonl -o full", "full: is not empty"),
         ("sign in.jsonl", "--output"),
         ("join in.jsonl -o out --radius 3", "--threshold"),
-        ("join in.jsonl -o out --with full", "documents with documents"),
         ("join in.jsonl -o full", "full: is not empty"),
         ("demo --documents -1", "documents"),
         ("demo --seed 16777216", "seed"),
@@ -312,7 +311,9 @@ def test_saved_signatures_that_do_not_fit(folder):
     assert code == 1 and "words" in err and "damaged" in err
     Path("empty").mkdir()
     code, _, err = run("join", "empty", "--radius", 3, "-o", "out")
-    assert code == 1 and "empty" in err
+    assert code == 2 and "empty" in err  # a folder without documents
+    code, _, err = run("join", "in.jsonl", "--with", "signed", "-o", "out")
+    assert code == 2 and "documents with documents" in err
     assert names(folder) == sorted([*before, "empty"])
 
 

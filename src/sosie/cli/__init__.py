@@ -18,6 +18,8 @@ COMMANDS = {
     "dedup": "Remove near-duplicates, every one of them verified.",
     "sign": "Turn documents into signatures or keys, saved as files.",
     "join": "Find all similar pairs of one collection, or of two.",
+    "evaluate": "Measure recall and precision of a result.",
+    "inspect": "Look at a collection before anything is done with it.",
     "demo": "De-duplicate a generated corpus with known truth.",
 }
 

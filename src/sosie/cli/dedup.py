@@ -32,9 +32,11 @@ from sosie.errors import UsageError
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
 @run_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
-    """Remove the near-duplicates of INPUT: JSONL (plain, gzip, zstd) or Parquet files, or globs.
+    """Remove the near-duplicates of INPUT: JSONL, CSV or TSV (plain, gzip, zstd), Parquet, text files, folders.
 
-    Writes kept/ and dropped/ in the format of the inputs, pairs.parquet, clusters.parquet and report.json.
+    Globs work too, and - means JSON lines from standard input.
+
+    Writes kept/ and dropped/ in the format of the inputs, pairs.parquet, clusters.parquet, report.html and report.json.
     """
     quiet, as_json, dry_run = options.pop("quiet"), options.pop("as_json"), options.pop("dry_run")
     output, overwrite, threads = options.pop("output"), options.pop("overwrite"), options.pop("threads")
@@ -47,7 +49,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             source, output=None if dry_run else output, overwrite=overwrite, threads=threads, progress=shown
         )
     if as_json:
-        click.echo(json.dumps(result.report, ensure_ascii=False))
+        click.echo(json.dumps(result.report))
     elif not quiet:
         click.echo(render_report(result.report))
         click.echo("Dry run: nothing was written." if dry_run else f"Written to {output}")

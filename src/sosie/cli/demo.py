@@ -54,7 +54,7 @@ def command(output: str, documents: int, seed: int, **options: Any) -> None:
             f"{score.right:>12,} of the {score.true:,} planted pairs found:"
             f" recall {score.recall:.4f}, precision {score.precision:.4f}"
         )
-        click.echo(f"Corpus: {files}\nReport: {Path(output) / 'deduplicated' / 'report.json'}")
+        click.echo(f"Corpus: {files}\nReport: {Path(output) / 'deduplicated' / 'report.html'}")
 
 
 def write_corpus(corpus: PlantedCorpus, truth: Pairs, directory: Path) -> None:

@@ -19,9 +19,11 @@ from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
 from sosie.matches.documents import join_documents
 from sosie.matches.join import join
+from sosie.matches.similarity import as_fraction
 from sosie.report.stages import Stages
 from sosie.report.summary import bounded
 from sosie.signatures.files import load_signatures
+from sosie.storage.manifest import MANIFEST
 from sosie.storage.output import OutputDirectory
 
 
@@ -40,7 +42,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     threshold nor radius. Pairs of signatures and keys are candidates; pairs of documents are verified.
     """
     output, quiet, as_json = options["output"], options["quiet"], options["as_json"]
-    saved = [os.path.isdir(path) for path in (*inputs, *options["other"])]
+    saved = [os.path.exists(os.path.join(path, MANIFEST)) for path in (*inputs, *options["other"])]
     if any(saved) and not (all(saved) and len(inputs) == 1 and len(options["other"]) <= 1):
         raise UsageError("join documents with documents, or one directory of signatures with at most one other")
     sides = [side for side in (inputs, options["other"]) if side]
@@ -48,7 +50,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"], files) as directory:
         stages = Stages(shown)
         with stages.run("join") as stage:
-            joined = _saved(inputs[0], options) if any(saved) else _documents(inputs, options, stage.advance)
+            joined = _saved(inputs[0], options) if any(saved) else _documents(inputs, dict(options), stage.advance)
         table, counters, rejects = joined
         with RejectLog(directory.path) as log:
             log.add(rejects)
@@ -56,6 +58,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         report = {
             "format": "sosie-join",
             "version": 1,
+            "parameters": {} if any(saved) else _parameters(options),
             "pairs": table.num_rows,
             "rejected": len(rejects),
             "counters": dict(counters),
@@ -68,6 +71,13 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     elif not quiet:
         click.echo("\n".join([f"{table.num_rows:,} pairs", *(f"Note: {warning}" for warning in report["warnings"])]))
         click.echo(f"Written to {Path(output) / 'pairs.parquet'}")
+
+
+def _parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what documents are joined by, as the report of a de-duplication has it."""
+    shingles = {"width": options["width"], "unit": options["unit"]}
+    threshold = float(options["threshold"] or as_fraction("0.8"))
+    return {"threshold": threshold, "similarity": "jaccard", "method": {"method": "exact", "shingles": shingles}}
 
 
 def _paths(side: tuple[str, ...]) -> list[str]:

@@ -13,7 +13,7 @@ from sosie.types import I64
 
 @dataclass(frozen=True)
 class Reject:
-    """A record that cannot be used: its document number, where it is, why, and for JSONL the line itself."""
+    """A record that cannot be used: its document number, where it is, why, and the line or record itself."""
 
     row: int
     file: str

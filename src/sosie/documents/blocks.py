@@ -16,7 +16,7 @@ from sosie.types import I64
 
 BLOCK_BYTES = 4 << 20
 BLANK = b" \t\r\n"
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _OPEN, _CLOSE, _NEWLINE, _RETURN = b"{}\n\r"
 
 
@@ -47,7 +47,7 @@ def read_blocks(
     """
     source.check_unchanged()
     first, pending = True, [b""]
-    for chunk, position in _chunks(source, size or BLOCK_BYTES):
+    for chunk, position in read_chunks(source, size or BLOCK_BYTES):
         watch(position)
         cut = chunk.rfind(b"\n") + 1
         if not cut:
@@ -55,16 +55,17 @@ def read_blocks(
             continue
         block = b"".join([*pending, chunk[:cut]])
         pending = [chunk[cut:]]
-        yield block.removeprefix(_BOM) if first else block
+        yield block.removeprefix(BOM) if first else block
         first = False
     rest = b"".join(pending)
-    rest = rest.removeprefix(_BOM) if first else rest
+    rest = rest.removeprefix(BOM) if first else rest
     if rest:
         yield rest
     source.check_unchanged()
 
 
-def _chunks(source: Input, size: int) -> Iterator[tuple[bytes, int]]:
+def read_chunks(source: Input, size: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the decompressed bytes of a file, at most `size` at a time, and how far in the file reading has come."""
     try:
         with contextlib.ExitStack() as stack:
             raw: Any = stack.enter_context(open(source.path, "rb", buffering=0))
@@ -111,3 +112,14 @@ def _all_close(block: bytes, data: Any, starts: I64, ends: I64) -> bool:
     last[returns] = data[ends[returns] - 2]
     unusual = np.flatnonzero(last != _CLOSE)
     return all(block[starts[line] : ends[line]].rstrip(BLANK).endswith(b"}") for line in unusual)
+
+
+def is_utf8(block: bytes) -> bool:
+    """Whether bytes are valid UTF-8."""
+    offsets = np.array([0, len(block)], np.int64)
+    whole = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(block)])
+    try:
+        whole.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -36,6 +36,11 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def single(column: Any) -> Any:
+    """Return a column of a table as one array."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def schema_columns(schema: Any, columns: Columns, place: str, may_find_id: bool = True) -> Columns:
     """Complete the columns from the schema of the first documents."""
     found = may_find_id and "id" in schema.names and columns.text != "id"

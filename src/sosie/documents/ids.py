@@ -16,7 +16,8 @@ class DocumentIds:
     """Ids by document number; also knows the file and line of each document.
 
     Made ids ("name.jsonl:17") are not stored: of a file only its first document number is kept, and where blank
-    lines shift the line numbers. Documents of an Arrow table without ids have their document number.
+    lines shift the line numbers. A text file has its name. Documents of an Arrow table without ids have their
+    document number.
 
     >>> ids = DocumentIds([Input("a.jsonl", "a.jsonl", "jsonl"), Input("b.jsonl", "b.jsonl", "jsonl")], None)
     >>> ids.extend(0, 2, None, np.array([0, 2])), ids.extend(1, 1, None, None)
@@ -28,6 +29,11 @@ class DocumentIds:
     def __init__(self, inputs: list[Input], id_type: Any) -> None:
         self._inputs = inputs
         self._labels = pa.array([source.label for source in inputs], pa.large_string())
+        texts = [pa.array([], pa.large_string()), *(source.files.labels for source in inputs if source.files)]
+        self._files = pa.concat_arrays(texts)
+        sizes = [len(source.files.names) if source.files else 0 for source in inputs]
+        # Where the files of each input are in `_files`, -1 if it holds no text files.
+        self._first_files = np.where(np.array(sizes, bool), np.cumsum([0, *sizes])[:-1], -1)
         self._type = id_type
         self._firsts = np.zeros(len(inputs) + 1, np.int64)
         self._current = 0
@@ -77,16 +83,20 @@ class DocumentIds:
         if self._inputs and self._inputs[0].format == "arrow":
             return pa.array(rows)
         source, lines = self._locate(rows)
+        named = self._first_files[source] >= 0
+        files = self._files.take(pa.array(self._first_files[source] + lines - 1, mask=~named)) if named.any() else None
+        if files is not None and named.all():
+            return files
         number = pa.array(lines).cast(pa.large_string())
-        return pc.binary_join_element_wise(
-            self._labels.take(pa.array(source)), number, pa.scalar(":", pa.large_string())
-        )
+        labels = self._labels.take(pa.array(source))
+        made = pc.binary_join_element_wise(labels, number, pa.scalar(":", pa.large_string()))
+        return made if files is None else pc.if_else(pa.array(named), files, made)
 
     def places(self, rows: I64) -> list[str]:
         """Say where documents are: file and line or row, from 1."""
         sources, lines = self._locate(rows)
-        files = [self._inputs[source] for source in sources.tolist()]
-        return [f"{file.label}, {file.unit} {line}" for file, line in zip(files, lines.tolist(), strict=True)]
+        places = zip(sources.tolist(), lines.tolist(), strict=True)
+        return [self._inputs[source].describe(line) for source, line in places]
 
     def _locate(self, rows: I64) -> tuple[I64, I64]:
         source = (

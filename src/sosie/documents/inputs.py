@@ -5,19 +5,21 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
+from sosie.documents.folder import COMPRESSIBLE, READ, Entry, TextFiles, kind_of, label_of, walk_folder
+from sosie.documents.standard_input import ARGUMENT, LABEL, NAME, spool_standard_input
 from sosie.errors import DataError, UsageError
-
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_JSONL = (".jsonl", ".ndjson", ".json")
-READ = "*.jsonl, *.ndjson, *.json (one object per line), each also with .gz or .zst, and *.parquet"
 
 
 @dataclass(frozen=True)
 class Input:
-    """One file: `name` is unique among the inputs and names its outputs; size and time show whether it changed."""
+    """One file: `name` is unique among the inputs and names its outputs; size and time show whether it changed.
+
+    Text files of one folder that follow each other are one input, at the path of the folder: `files`.
+    """
 
     path: str
     name: str
@@ -25,19 +27,39 @@ class Input:
     compression: str | None = None
     size: int = 0
     mtime_ns: int = 0
+    files: TextFiles | None = None
+    title: str | None = None
 
     @property
     def label(self) -> str:
-        """The name as text: bytes that are not UTF-8 are written as escapes."""
-        return os.fsencode(self.name).decode("utf-8", "backslashreplace")
+        """The name in ids and messages, as text: bytes that are not UTF-8 are written as escapes."""
+        return self.title or label_of(self.name)
 
     @property
     def unit(self) -> str:
         """What a record is called in messages."""
-        return "line" if self.format == "jsonl" else "row"
+        if self.files is not None:
+            return "file"
+        return "line" if self.format in COMPRESSIBLE else "row"
+
+    @property
+    def delimiter(self) -> bytes:
+        """What separates the fields of a record."""
+        return b"\t" if self.format == "tsv" else b","
+
+    def place(self, line: int) -> tuple[str, int]:
+        """Return the file that a record is in, and its line or row there; `line` counts those of this input from 1."""
+        return (self.label, line) if self.files is None else (self.files.labels[line - 1].as_py(), 1)
+
+    def describe(self, line: int) -> str:
+        """Say where a record is: file and line or row."""
+        file, number = self.place(line)
+        return file if self.files is not None else f"{file}, {self.unit} {number}"
 
     def check_unchanged(self) -> None:
-        """Raise if the file is not the one that was listed."""
+        """Raise if the file is not the one that was listed; text files are checked one by one as they are read."""
+        if self.files is not None:
+            return
         try:
             now = os.stat(self.path)
         except OSError as error:
@@ -53,56 +75,89 @@ class Input:
 
 
 def list_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Input]:
-    """Expand paths and globs: files of one glob are sorted, the order of the arguments is kept."""
+    """Expand paths, globs and folders: files of one glob or folder are sorted, the order of the arguments is kept.
+
+    The path "-" is standard input.
+    """
     arguments = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not arguments:
-        raise UsageError("no input: give at least one file or glob")
-    files = [file for argument in arguments for file in _expand(os.fspath(argument))]
-    seen: dict[str, str] = {}
-    for file in files:
-        if (earlier := seen.setdefault(os.path.realpath(file), file)) is not file:
-            raise UsageError(f"{file}: the same file is given twice (also as {earlier}). Name it once.")
-    return [_input(file, name) for file, name in zip(files, _names(files), strict=True)]
+        raise UsageError("no input: give at least one file, glob or folder")
+    entries = [entry for argument in arguments for entry in _expand(os.fspath(argument))]
+    _check_distinct(entries)
+    return list(_inputs(entries, _names(entries)))
 
 
-def _expand(argument: str) -> list[str]:
+def _expand(argument: str) -> list[Entry]:
+    if argument == ARGUMENT:
+        return [spool_standard_input()]
     if os.path.isdir(argument):
-        raise UsageError(f"{argument}: is a directory. Name its files, for example {os.path.join(argument, '*.jsonl')}")
+        return walk_folder(argument)
     if os.path.lexists(argument):
-        return [argument]
+        return [_entry(argument)]
     if not glob.has_magic(argument):
         raise UsageError(f"{argument}: no such file. Check the path.")
     files = sorted(file for file in glob.glob(argument, recursive=True) if not os.path.isdir(file))
     if not files:
         raise UsageError(f"{argument}: matches no file. Check the pattern, or quote it if the shell expands it.")
-    return files
+    return [_entry(file) for file in files]
 
 
-def _names(files: list[str]) -> list[str]:
-    names = [os.path.basename(file) for file in files]
-    if len(set(names)) == len(names):
-        return names
-    absolute = [os.path.abspath(file) for file in files]
-    parent = os.path.commonpath([os.path.dirname(file) for file in absolute])
-    return [os.path.relpath(file, parent) for file in absolute]
-
-
-def _input(path: str, name: str) -> Input:
-    base, compression = path.lower(), None
-    for suffix, codec in _COMPRESSIONS.items():
-        if base.endswith(suffix):
-            base, compression = base.removesuffix(suffix), codec
-    if base.endswith(_JSONL):
-        form = "jsonl"
-    elif base.endswith(".parquet") and compression is None:
-        form = "parquet"
-    else:
+def _entry(path: str) -> Entry:
+    form, compression = kind_of(path)
+    if form is None:
         raise UsageError(f"{path}: unknown kind of file. Sosie reads {READ}.")
     try:
-        with open(path, "rb") as file:
-            status = os.fstat(file.fileno())
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise UsageError(f"{path}: is not a regular file. Inputs are read twice: write it to a file first.")
+        with open(path, "rb"):
+            pass
     except OSError as error:
         raise UsageError(f"{path}: cannot be opened ({error.strerror}). Check the path and its permissions.") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"{path}: is not a regular file. Inputs are read twice: write it to a file first.")
-    return Input(path, name, form, compression, status.st_size, status.st_mtime_ns)
+    root = os.path.dirname(path) or "."
+    return Entry(path, os.path.basename(path), root, form, compression, status.st_size, status.st_mtime_ns)
+
+
+def _check_distinct(entries: list[Entry]) -> None:
+    roots: dict[str, str] = {}
+    seen: dict[str, str] = {}
+    for entry in entries:
+        if entry.root == ARGUMENT:
+            continue
+        if entry.root not in roots:
+            roots[entry.root] = os.path.realpath(entry.root)
+        named = entry.problem is None and os.path.islink(entry.path)
+        real = os.path.realpath(entry.path) if named else os.path.join(roots[entry.root], entry.name)
+        if (earlier := seen.setdefault(real, entry.path)) is not entry.path:
+            raise UsageError(f"{entry.path}: the same file is given twice (also as {earlier}). Name it once.")
+
+
+def _names(entries: list[Entry]) -> list[str]:
+    names = [entry.name for entry in entries]
+    if len(set(names)) == len(names):
+        return names
+    if any(entry.root == ARGUMENT for entry in entries) and names.count(NAME) > 1:
+        raise UsageError(
+            f"-: standard input is called {NAME}, and another input too. Give it once, or rename the file."
+        )
+    absolute = [os.path.abspath(entry.path) for entry in entries if entry.root != ARGUMENT]
+    parent = os.path.commonpath([os.path.dirname(file) for file in absolute])
+    relative = iter(os.path.relpath(file, parent) for file in absolute)
+    return [NAME if entry.root == ARGUMENT else next(relative) for entry in entries]
+
+
+def _inputs(entries: list[Entry], names: list[str]) -> Iterator[Input]:
+    """Make an input of each file, or of a run of text files of one folder."""
+    numbered = groupby(enumerate(entries), lambda pair: (pair[1].format == "text", pair[1].root))
+    for (is_text, root), run in numbered:
+        members = list(run)
+        if not is_text:
+            for place, entry in members:
+                size, time = entry.size, entry.mtime_ns
+                title = LABEL if root == ARGUMENT else None
+                yield Input(entry.path, names[place], entry.format, entry.compression, size, time, title=title)
+            continue
+        first, last = members[0][0], members[-1][0] + 1
+        files = TextFiles(entries[first:last], names[first:last])
+        path = entries[first].path if last - first == 1 else root
+        yield Input(path, names[first], "text", None, sum(entry.size for entry in files.entries), 0, files)

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.json as pj
 
 from sosie.documents.batch import Records
-from sosie.documents.blocks import Lines, find_lines
-from sosie.documents.columns import Columns
+from sosie.documents.blocks import Lines, find_lines, is_utf8
+from sosie.documents.columns import Columns, single
 from sosie.documents.line import NestedTooDeepError, Parsed, parse_line
 
 # Arrow's block size and the strings of its parser are counted in 32 bits.
@@ -35,12 +35,12 @@ def decode_block(block: bytes, columns: Columns) -> Records:
 
 def parse_whole(block: bytes, lines: Lines, columns: Columns) -> Records | None:
     """Parse a block by Arrow; None if it refuses or if a line might not be exactly one object."""
-    if not lines.objects or len(block) > _ARROW_BYTES or not _is_utf8(block):
+    if not lines.objects or len(block) > _ARROW_BYTES or not is_utf8(block):
         return None
     table = _arrow_table(block, columns) if len(lines) else columns.schema.empty_table()
     if table is None or len(table) != len(lines):
         return None
-    texts, *rest = (_single(column) for column in table.columns)
+    texts, *rest = (single(column) for column in table.columns)
     ids = rest[0] if rest else None
     null = _nulls(texts) | (_nulls(ids) if ids is not None else False)
     problems = {}
@@ -82,7 +82,7 @@ def _parse_one(block: bytes, lines: Lines, position: int, columns: Columns) -> P
 def _parse_nested(line: bytes, columns: Columns) -> Parsed | str:
     """Ask Arrow about a line that is nested too deeply for the standard library."""
     lines = find_lines(line)
-    table = _arrow_table(line, columns) if lines.objects and len(line) <= _ARROW_BYTES and _is_utf8(line) else None
+    table = _arrow_table(line, columns) if lines.objects and len(line) <= _ARROW_BYTES and is_utf8(line) else None
     if table is None or len(table) != 1 or any(column.null_count for column in table.columns):
         return "broken JSON, or nested too deeply to say what is wrong"
     if _not_finite(line, lines):
@@ -123,20 +123,6 @@ def _records(block: bytes, lines: Lines, accepted: Any, texts: Any, ids: Any, pr
         return line.rstrip(b"\r").decode("utf-8", "backslashreplace")
 
     return Records(len(lines), texts, ids, accepted, problems, lines.numbers, lines.total, raw)
-
-
-def _is_utf8(block: bytes) -> bool:
-    offsets = np.array([0, len(block)], np.int64)
-    whole = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(block)])
-    try:
-        whole.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _single(column: Any) -> Any:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _nulls(array: Any) -> Any:

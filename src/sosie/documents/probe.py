@@ -9,9 +9,12 @@ import pyarrow as pa
 
 from sosie.documents.blocks import find_lines, read_blocks
 from sosie.documents.columns import Columns, check_names, check_schema, schema_columns
+from sosie.documents.csv_blocks import read_header
+from sosie.documents.folder import TextFiles
 from sosie.documents.inputs import Input
 from sosie.documents.line import members_of, parse_line
 from sosie.documents.parquet import read_schema
+from sosie.errors import UsageError
 
 # So many JSON objects without the column, and the name is wrong rather than the data.
 PATIENCE = 100
@@ -19,25 +22,50 @@ _PROBE_BYTES = 1 << 16
 
 
 def find_columns(inputs: list[Input], text: str, id_column: str | None, patient: bool) -> Columns:
-    """Decide the columns of a collection from its first usable document, and check every Parquet schema.
+    """Decide the columns of a collection from its first usable document, and check every schema.
 
     Without an id column, the column `id` is used if the first document has one. `patient` looks beyond documents
     that will be skipped; otherwise the reader raises at the first one.
     """
-    schemas = {source.path: read_schema(source) for source in inputs if source.format == "parquet"}
+    schemas = {source.path: _schema(source) for source in inputs if source.format not in ("jsonl", "text")}
     columns = _from_first_documents(inputs, schemas, Columns(text, id_column), patient)
     if columns.id is not None and columns.id_type is None:
         columns = Columns(text, columns.id, pa.large_string())
+    if texts := next((source.files for source in inputs if source.files is not None), None):
+        _check_text_ids(texts, columns)
     for path, schema in schemas.items():
-        check_schema(schema, columns, path)
+        if schema is not None:
+            check_schema(schema, columns, path)
     return columns
+
+
+def _check_text_ids(files: TextFiles, columns: Columns) -> None:
+    if columns.id_type == pa.int64():
+        raise UsageError(
+            f"{files.entries[0].path}: the ids of text files are their names, and those of the first input are "
+            f"integers ({columns.id!r}). Name a column of text with --id-column, or give the text files alone."
+        )
+
+
+def _schema(source: Input) -> Any:
+    """Return the Arrow schema of a Parquet file, or of a CSV file by its header: all text; None if it is empty."""
+    if source.format == "parquet":
+        return read_schema(source)
+    header = read_header(source)
+    return None if header is None else pa.schema([pa.field(name, pa.large_string()) for name in header.names])
 
 
 def _from_first_documents(inputs: list[Input], schemas: dict[str, Any], columns: Columns, patient: bool) -> Columns:
     objects, complete = 0, False
     lacking: tuple[str, list[str], list[str]] | None = None
     for source in inputs:
+        if source.files is not None:
+            if columns.id is None and not objects:
+                return columns
+            continue
         if source.path in schemas:
+            if schemas[source.path] is None:
+                continue
             return schema_columns(schemas[source.path], columns, source.path, may_find_id=not objects)
         for line in _lines(source):
             found = members_of(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,11 +13,14 @@ import pyarrow as pa
 from sosie.documents.batch import Batch, Records, Reject
 from sosie.documents.blocks import read_blocks
 from sosie.documents.columns import Columns
+from sosie.documents.csv_blocks import CsvBlock, read_csv
+from sosie.documents.csv_decode import decode_records
 from sosie.documents.ids import DocumentIds
 from sosie.documents.inputs import Input
 from sosie.documents.jsonl import decode_block
 from sosie.documents.parquet import decode_columns, read_parquet, slice_table
 from sosie.documents.seen import SeenIds
+from sosie.documents.text_files import TextBlock, decode_texts, read_texts
 from sosie.errors import DataError, SosieError
 from sosie.kernels.parallel import ordered_map
 from sosie.types import I64
@@ -30,7 +32,7 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Piece:
-    """A block of lines or an Arrow batch of one input, or the error that ended the input."""
+    """A block of lines, records or files or an Arrow batch of one input, or the error that ended the input."""
 
     source: int
     content: Any
@@ -57,7 +59,7 @@ class Reading(Iterator[Batch]):
         self._batches: Iterator[Batch] = iter(())
         self._position = [0] * len(inputs)
         self._read = 0
-        self._size = sum(os.path.getsize(place.path) for place in inputs if table is None)
+        self._size = sum(place.size for place in inputs)
 
     @property
     def documents(self) -> int:
@@ -85,7 +87,7 @@ class Reading(Iterator[Batch]):
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
         pieces = read_pieces(self.inputs, self.table, self.columns.names, threads, self._watch)
-        for source, records in ordered_map(partial(_decode, columns=self.columns), pieces, threads):
+        for source, records in ordered_map(partial(decode_piece, columns=self.columns), pieces, threads):
             if isinstance(records, SosieError):
                 raise records
             yield from self._number(source, records)
@@ -102,9 +104,9 @@ class Reading(Iterator[Batch]):
             line = first_line + 1 + (position if records.lines is None else int(records.lines[position]))
             place = self.inputs[source]
             if not self._skip:
-                raise DataError(f"{place.label}, {place.unit} {line}: {reason}. {_remedy(place, reason)}")
+                raise DataError(f"{place.describe(line)}: {reason}. {_remedy(place, reason)}")
             raw = None if records.raw is None else records.raw(position)
-            rejects.append(Reject(first_row + position, place.label, line, reason, raw))
+            rejects.append(Reject(first_row + position, *place.place(line), reason, raw))
         self.rejected += len(rejects)
         yield from self._cut(records, first_row, rejects)
 
@@ -151,6 +153,10 @@ def read_pieces(
         for source, place in enumerate(inputs):
             if place.format == "jsonl":
                 contents: Iterator[Any] = read_blocks(place, watch=partial(watch, source))
+            elif place.files is not None:
+                contents = read_texts(place.files, partial(watch, source))
+            elif place.format in ("csv", "tsv"):
+                contents = read_csv(place, watch=partial(watch, source))
             elif place.format == "parquet":
                 contents = read_parquet(place, names, _ROWS, threads, partial(watch, source))
             else:
@@ -161,11 +167,16 @@ def read_pieces(
         yield Piece(source, error)
 
 
-def _decode(piece: Piece, columns: Columns) -> tuple[int, Records | SosieError]:
+def decode_piece(piece: Piece, columns: Columns) -> tuple[int, Records | SosieError]:
+    """Return the number of the input and the records of a piece, or the error that it brings."""
     if isinstance(piece.content, SosieError):
         return piece.source, piece.content
     if isinstance(piece.content, bytes):
         return piece.source, decode_block(piece.content, columns)
+    if isinstance(piece.content, CsvBlock):
+        return piece.source, decode_records(piece.content, columns)
+    if isinstance(piece.content, TextBlock):
+        return piece.source, decode_texts(piece.content, columns)
     return piece.source, decode_columns(piece.content, columns)
 
 

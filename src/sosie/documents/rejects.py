@@ -31,7 +31,7 @@ class RejectLog:
             self._file.close()
 
     def add(self, rejects: Iterable[Reject]) -> None:
-        """Append rejects: file, line, reason and, for JSONL, the line as it was."""
+        """Append rejects: file, line, reason and, if it has lines, the record as it was."""
         for reject in rejects:
             if self._file is None:
                 self._file = open(self._path, "w", encoding="utf-8", newline="\n")

@@ -20,12 +20,12 @@ MEMORY = Input("the Arrow table", "documents.parquet", "arrow")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Where texts come from: a path, a glob, a list of them, or anything with the Arrow C stream.
+    """Where texts come from: a path, a glob, a folder, "-", a list of them, or anything with the Arrow C stream.
 
     `id_column` defaults to the column `id` if the first document has one, else ids are file and line
-    ("name.jsonl:17"; for Arrow data the row from 0). `on_error` is "raise", or "skip" to reject bad records and go
-    on. `batch_size` bounds the documents of a batch and never changes results. A stream that can be read only once
-    is read into memory.
+    ("name.jsonl:17"; for a text file its name, for Arrow data the row from 0). `on_error` is "raise", or "skip" to
+    reject bad records and go on. `batch_size` bounds the documents of a batch and never changes results. A stream that
+    can be read only once is read into memory.
 
     >>> source = Source(pa.table({"text": ["a rose", "is a rose"]}), batch_size=1)
     >>> [(batch.rows.tolist(), batch.texts.to_pylist()) for batch in source.batches()]

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from sosie.documents.inputs import Input
 from sosie.documents.reading import Reading
 from sosie.documents.share import DROPPED, KEPT, REJECTED, Share
+from sosie.documents.write_csv import split_records
 from sosie.documents.write_jsonl import split_lines
 from sosie.documents.write_parquet import split_rows
+from sosie.documents.write_text import split_files
 from sosie.errors import MismatchError
 from sosie.types import F64, I64
 
@@ -57,10 +59,10 @@ def write_documents(
 ) -> Written:
     """Read the inputs again and write `kept/<name>` and `dropped/<name>`, in the format of each input.
 
-    Kept JSON lines are copied byte for byte; dropped documents get two more members, `duplicate_of` (an id) and
-    `similarity`; where a document or a Parquet file has such a name already, the new one is `duplicate_of_1` (`_2`,
-    ...). `kept/<name>` always appears, `dropped/<name>` if it holds a document. Blank lines are not copied. `advance`
-    is told how many documents were written.
+    Kept lines and records are copied byte for byte; dropped documents get two more members or columns, `duplicate_of`
+    (an id) and `similarity`; where a document or a file has such a name already, the new one is `duplicate_of_1`
+    (`_2`, ...). `kept/<name>` always appears, `dropped/<name>` if it holds a document. Blank lines are not copied.
+    Text files are copied, and `dropped.tsv` lists the dropped ones. `advance` is told how many documents were written.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
@@ -68,8 +70,12 @@ def write_documents(
     for source, count in zip(reading.inputs, reading.counts.tolist(), strict=True):
         span = slice(first, first + count)
         share = _share(source, span, decisions, reading, Path(directory))
-        if source.format == "jsonl":
+        if source.files is not None:
+            done = split_files(share, source.files, threads, advance)
+        elif source.format == "jsonl":
             done = split_lines(share, threads, advance)
+        elif source.format in ("csv", "tsv"):
+            done = split_records(share, threads, advance)
         else:
             done = split_rows(share, reading.table, threads, advance)
         if done != count:
@@ -84,7 +90,10 @@ def _share(source: Input, span: slice, decisions: Decisions, reading: Reading, d
     state = decisions.state[span]
     dropped = state == DROPPED
     ids = reading.ids.take(decisions.duplicate_of[span][dropped])
-    folders = (directory / "kept" / source.name, directory / "dropped" / source.name)
+    folders = (directory / "kept", directory / "dropped")
+    if source.files is not None:
+        return Share(source, state, ids, decisions.similarity[span][dropped], *folders)
+    folders = (folders[0] / source.name, folders[1] / source.name)
     for path in folders if dropped.any() else folders[:1]:
         path.parent.mkdir(parents=True, exist_ok=True)
     return Share(source, state, ids, decisions.similarity[span][dropped], *folders)

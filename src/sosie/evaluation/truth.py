@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from sosie.evaluation.clusters import ClusterAgreement, cluster_agreement, connected
+from sosie.evaluation.result import Numbering, Result, numbered_ids
 from sosie.types import I64, Pairs, VerifiedPairs
 
 
@@ -37,6 +41,57 @@ def agreement(found: Pairs | VerifiedPairs, true: Pairs | VerifiedPairs) -> Agre
     """
     right = np.intersect1d(_packed(found.a, found.b), _packed(true.a, true.b), assume_unique=True)
     return Agreement(len(true), len(found), len(right))
+
+
+@dataclass(frozen=True)
+class TruthAgreement:
+    """How a result agrees with a truth: its pairs and, for a de-duplication, its clusters.
+
+    Of the truth, `repeated` pairs were given before (in either order) and `selves` pair an id with itself; neither
+    counts. `checked` says whether the ids were looked up among the documents.
+    """
+
+    pairs: Agreement
+    clusters: ClusterAgreement | None
+    repeated: int
+    selves: int
+    checked: bool
+
+
+def compare_with_truth(
+    result: Result, truth: Any, numbering: Numbering | None = None, documents: int | None = None
+) -> TruthAgreement:
+    """Compare a result with true pairs, a table of ids a, b. Pairs have no order.
+
+    `numbering` knows the ids of all documents: others in the truth are an error. Without it, ids are not checked.
+    `documents` is how many could be used, by default those of the numbering, or else of the report.
+    The true clusters are what the true pairs connect.
+    """
+    known = numbering
+    if known is None:
+        clustered = [] if result.clusters is None else [result.clusters["id"]]
+        known = numbered_ids(result.pairs["a"], result.pairs["b"], truth["a"], truth["b"], *clustered)
+    found, _, _ = _distinct(result.pairs, known, str(result.path))
+    true, repeated, selves = _distinct(truth, known, "the truth")
+    clusters = None
+    if result.clusters is not None:
+        counts = result.report.get("counts", {})
+        usable = len(known) if numbering is not None else counts.get("documents", 0) - counts.get("rejected", 0)
+        total = max(usable if documents is None else documents, 1)
+        labels = np.arange(len(known))
+        members = known.of(result.clusters["id"], str(result.path))
+        # any number of a member that no other cluster has: the k-th member stands for the k-th cluster
+        labels[members] = members[np.unique(result.clusters["cluster"].to_numpy(), return_inverse=True)[1]]
+        clusters = cluster_agreement(connected(true, len(known)), labels, total)
+    return TruthAgreement(agreement(found, true), clusters, repeated, selves, numbering is not None)
+
+
+def _distinct(table: Any, numbering: Numbering, owner: str) -> tuple[Pairs, int, int]:
+    """Return pairs of ids as distinct pairs of documents; how many were repeated, and how many were of one document."""
+    a, b = np.split(numbering.of(pa.chunked_array([*table["a"].chunks, *table["b"].chunks], table["a"].type), owner), 2)
+    two = a != b
+    packed = np.unique(_packed(a[two], b[two]))
+    return Pairs(packed >> 32, packed & 0xFFFFFFFF), int(two.sum()) - len(packed), int((~two).sum())
 
 
 def _packed(a: I64, b: I64) -> I64:

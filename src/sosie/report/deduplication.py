@@ -100,4 +100,4 @@ class Deduplication:
 
     def write_report(self, directory: Path) -> None:
         """Write report.json."""
-        (directory / "report.json").write_text(json.dumps(self.report, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        (directory / "report.json").write_text(json.dumps(self.report, indent=2) + "\n", "utf-8")

@@ -1,0 +1,191 @@
+"""`sosie evaluate`: recall and precision of a result, against known pairs or against exact search on a sample."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import click
+
+from sosie.cli.progress import progress
+from sosie.documents.source import Source
+from sosie.errors import UsageError
+from sosie.evaluation.result import Result, load_result, numbered_documents
+from sosie.evaluation.sample import SampledRecall, sampled_recall
+from sosie.evaluation.truth import TruthAgreement, compare_with_truth
+from sosie.evaluation.truth_file import read_truth
+from sosie.features.shingles import Shingles
+from sosie.matches.similarity import as_fraction
+from sosie.report.stages import Stages
+
+SAMPLE = 1000
+
+
+@click.command("evaluate")
+@click.argument("result", type=click.Path(), metavar="RESULT")
+@click.argument("inputs", nargs=-1, metavar="[INPUT]...")
+@click.option(
+    "--truth", type=click.Path(), help="True pairs: TSV, CSV, JSONL or Parquet, columns a and b or the first two."
+)
+@click.option(
+    "--sample", type=click.IntRange(min=1), help=f"Documents to compare with all. [default: {SAMPLE}, if no --truth]"
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another sample for each seed.")
+@click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
+@click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
+@click.option("--threshold", metavar="SIMILARITY", help="Least similarity of a pair, if the report does not say.")
+@click.option("--width", type=int, help="Units in a shingle, if the report does not say. [default: 3]")
+@click.option(
+    "--unit",
+    type=click.Choice(["word", "char"]),
+    help="Units of a shingle, if the report does not say. [default: word]",
+)
+@click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
+    """Measure how good RESULT is, a directory that `sosie dedup` or `sosie join` wrote.
+
+    With --truth, its pairs and clusters are compared with known pairs. With --sample, random documents of INPUT are
+    compared exactly with all of INPUT, and the pairs found so are looked up in RESULT. INPUT is what the run read; by
+    default, the files that the report of `sosie dedup` names. Threshold and shingles come from the report, too; only
+    for a join they are given.
+    """
+    quiet, as_json, truth = options["quiet"], options["as_json"], options["truth"]
+    opened = load_result(result)
+    files = list(inputs) or opened.inputs
+    size = options["sample"] or (None if truth else SAMPLE)
+    if size and not files:
+        raise UsageError(f"name the documents that were read: sosie evaluate {result} --sample {size} INPUT...")
+    said: dict[str, Any] = {"result": result}
+    lines: list[str] = []
+    with progress(quiet or as_json) as shown:
+        stages = Stages(shown)
+        if truth:
+            with stages.run("truth") as stage:
+                agreed = _against_truth(opened, truth, files, options, stage.advance)
+            said["truth"], more = _truth_report(agreed)
+            lines += more
+        if size:
+            with stages.run("sample") as stage:
+                measured = sampled_recall(
+                    opened,
+                    _source(files, options),
+                    size=size,
+                    seed=options["seed"],
+                    threshold=None if options["threshold"] is None else as_fraction(options["threshold"]),
+                    shingles=_shingles(opened, options),
+                    threads=options["threads"],
+                    advance=stage.advance,
+                )
+            said["sample"], more = _sample_report(measured, opened, options["seed"])
+            lines += more
+    said["stages"] = stages.finished
+    if as_json:
+        click.echo(json.dumps(said, ensure_ascii=False))
+    elif not quiet:
+        click.echo("\n".join(lines))
+
+
+def _source(files: list[str], options: dict[str, Any]) -> Source:
+    return Source(files, text_column=options["text_column"], id_column=options["id_column"], on_error="skip")
+
+
+def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:
+    """Return the shingles as given; those of the report may be left out."""
+    width, unit = options["width"], options["unit"]
+    said = result.shingles
+    if said is not None and width is None and unit is None:
+        return None
+    default = said or Shingles()
+    chosen: Literal["word", "char"] = unit or default.unit
+    return Shingles(default.width if width is None else width, chosen)
+
+
+def _against_truth(
+    result: Result, path: str, files: list[str], options: dict[str, Any], advance: Any
+) -> TruthAgreement:
+    truth = read_truth(path, result.id_type)
+    if not files:
+        return compare_with_truth(result, truth)
+    reading = _source(files, options).batches(options["threads"])
+    for batch in reading:
+        advance(len(batch) + len(batch.rejects))
+    result.check_documents(reading)
+    return compare_with_truth(result, truth, numbered_documents(reading), reading.documents - reading.rejected)
+
+
+def _truth_report(agreed: TruthAgreement) -> tuple[dict[str, Any], list[str]]:
+    pairs, clusters = agreed.pairs, agreed.clusters
+    said: dict[str, Any] = {
+        "true_pairs": pairs.true,
+        "found_pairs": pairs.found,
+        "right_pairs": pairs.right,
+        "recall": pairs.recall,
+        "precision": pairs.precision,
+        "repeated_pairs": agreed.repeated,
+        "self_pairs": agreed.selves,
+        "ids_checked": agreed.checked,
+    }
+    lines = [
+        f"{pairs.recall:>12.4f} recall: {pairs.right:,} of {pairs.true:,} true pairs found",
+        f"{pairs.precision:>12.4f} precision: {pairs.right:,} of {pairs.found:,} found pairs true",
+    ]
+    if clusters is not None:
+        said["clusters"] = {
+            "f1": clusters.f1,
+            "recall": clusters.recall,
+            "precision": clusters.precision,
+            "adjusted_rand": clusters.adjusted_rand,
+        }
+        lines += [
+            f"{clusters.f1:>12.4f} F1 of the pairs in one cluster: recall {clusters.recall:.4f},"
+            f" precision {clusters.precision:.4f}",
+            f"{clusters.adjusted_rand:>12.4f} adjusted Rand index",
+        ]
+    if agreed.repeated or agreed.selves:
+        lines.append(
+            f"Note: of the truth, {agreed.repeated:,} repeated pairs and {agreed.selves:,} of an id with itself"
+            " were left out."
+        )
+    if not agreed.checked:
+        lines.append("Note: name the documents (INPUT...) to check that all ids of the truth are among them.")
+    return said, lines
+
+
+def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[dict[str, Any], list[str]]:
+    low, high = measured.interval
+    said: dict[str, Any] = {
+        "documents": measured.documents,
+        "sampled": measured.sampled,
+        "seed": seed,
+        "true_pairs": measured.true_pairs,
+        "found_pairs": measured.found_pairs,
+        "wrong_pairs": measured.wrong_pairs,
+        "recall": measured.recall,
+        "interval": [low, high],
+    }
+    lines = [f"{measured.sampled:>12,} of {measured.documents:,} documents compared with all (seed {seed})"]
+    if measured.recall is None:
+        lines.append(f"{'unknown':>12} recall: these documents have no similar ones; take a larger sample")
+    else:
+        lines.append(
+            f"{measured.recall:>12.4f} recall: {measured.found_pairs:,} of {measured.true_pairs:,} true pairs found"
+            f" (95 % confidence: {low:.4f} to {high:.4f})"
+        )
+    if measured.wrong_pairs:
+        lines.append(f"{measured.wrong_pairs:>12,} pairs of the result are not similar")
+    if measured.kept is not None:
+        said |= {"settled": measured.settled, "unsettled_pairs": measured.unsettled_pairs}
+        said |= {"kept": measured.kept, "missed": measured.missed}
+        if measured.settled is not None:
+            settled = measured.true_pairs - (measured.unsettled_pairs or 0)
+            lines.append(f"{measured.settled:>12.4f} settled: of {settled:,} true pairs not both documents stay")
+        lines.append(
+            f"{measured.missed:>12,} of {measured.kept:,} sampled documents that stay are similar to another that stays"
+        )
+    if any(result.report.get("counters", {}).get(name) for name in ("bounded_pairs", "bounded_lists")):
+        lines.append(
+            "Note: the run did not list all pairs of dense groups (see its warnings); those are not found here."
+        )
+    return said, lines

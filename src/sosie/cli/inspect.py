@@ -1,0 +1,134 @@
+"""`sosie inspect`: a collection in numbers, before anything is done with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+import click
+import numpy as np
+
+from sosie.cli.options import shingle_options, shingles_of, threshold_option
+from sosie.cli.progress import progress
+from sosie.deduplicate import POSTING_BYTES, Deduplicator
+from sosie.documents.source import Source
+from sosie.evaluation.inspection import Inspection, Lengths, Repeats, inspect
+from sosie.features.collect import IN_MEMORY, Collection
+from sosie.features.shingles import Shingles
+from sosie.report.stages import Stages
+from sosie.report.summary import describe
+from sosie.types import Features
+
+SHOWN = 8  # scripts in the table; --json has all
+
+
+@click.command("inspect")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
+@click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
+@threshold_option("0.8")
+@shingle_options
+@click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+def command(inputs: tuple[str, ...], **options: Any) -> None:
+    """Count the documents of INPUT, their lengths, scripts and duplicates, and say what `sosie dedup` would do.
+
+    INPUT is read once and nothing is written. Bad records are counted by reason; `sosie dedup` stops at the first
+    one unless it has --on-error skip.
+    """
+    quiet, as_json, threads = options["quiet"], options["as_json"], options["threads"]
+    source = Source(list(inputs), text_column=options["text_column"], id_column=options["id_column"], on_error="skip")
+    shingles = shingles_of(options)
+    with progress(quiet or as_json) as shown:
+        stages = Stages(shown)
+        with stages.run("inspect") as stage:
+            reading = source.batches(threads)
+
+            def advance(count: int) -> None:
+                stage.expect(reading.expected)
+                stage.advance(count)
+
+            found = inspect(reading, shingles, threads=threads, advance=advance)
+    plan = plan_of(found, shingles, options["threshold"])
+    if as_json:
+        report = {**asdict(found), "usable": found.usable, "dedup": plan, "stages": stages.finished}
+        click.echo(json.dumps(report, ensure_ascii=False))
+    elif not quiet:
+        click.echo("\n".join(_rows(found, plan)))
+
+
+def plan_of(found: Inspection, shingles: Shingles, threshold: Fraction) -> dict[str, Any]:
+    """Return what `sosie dedup` would do: the method by its own rule, and the bytes that features and lists take."""
+    job = Deduplicator(threshold=threshold, shingles=shingles)
+    # The rule asks only how many features and documents there are: arrays of that length that take no memory.
+    features = Features(np.broadcast_to(np.uint64(0), found.features), np.broadcast_to(np.int64(0), found.usable + 1))
+    rows = np.broadcast_to(np.int64(0), found.usable)
+    method = describe(job._method(Collection(features, rows, rows, [])))["method"]
+    lists = POSTING_BYTES * ((1 - float(threshold)) * found.features + found.usable)
+    return {
+        "method": method,
+        "threshold": float(threshold),
+        "features": found.features,
+        "feature_bytes": 8 * found.features,
+        "features_on_disk": 8 * found.features > IN_MEMORY,
+        "list_bytes": round(lists) if method == "exact" else None,
+    }
+
+
+def _rows(found: Inspection, plan: dict[str, Any]) -> list[str]:
+    rejected = sum(found.rejected.values())
+    lines = [f"{found.documents:>14,} documents", f"{rejected:>14,} rejected"]
+    lines += [f"{'':>14}   {count:,}: {reason}" for reason, count in found.rejected.items()]
+    lines += [
+        f"{found.empty:>14,} empty texts",
+        f"{found.wordless:>14,} texts without words",
+        _repeats(found.identical, "identical to an earlier one, byte for byte"),
+        _repeats(found.same_features, "the same as an earlier one once folded"),
+        "",
+        f"{'length':<14}{'least':>12}{'median':>12}{'mean':>12}{'95 %':>12}{'greatest':>12}",
+        _lengths("bytes", found.text_bytes),
+        _lengths("words", found.words),
+        "",
+        f"{'script':<14}{'letters':>14}{'share':>10}{'mainly':>14}{'share':>10}",
+        *_scripts(found),
+        "",
+    ]
+    disk = "on disk" if plan["features_on_disk"] else "in memory"
+    lists = "" if plan["list_bytes"] is None else f", {_size(plan['list_bytes'])} of lists"
+    lines.append(
+        f"sosie dedup --threshold {plan['threshold']:g} would compare {plan['features']:,} features"
+        f" (method {plan['method']}): {_size(plan['feature_bytes'])} of features {disk}{lists}."
+    )
+    return lines
+
+
+def _repeats(repeats: Repeats, what: str) -> str:
+    more = f" ({repeats.groups:,} groups, the largest of {repeats.largest:,})" if repeats.documents else ""
+    return f"{repeats.documents:>14,} {what}{more}"
+
+
+def _lengths(name: str, lengths: Lengths) -> str:
+    return (
+        f"{name:<14}{lengths.least:>12,}{lengths.median:>12,.1f}{lengths.mean:>12,.1f}"
+        f"{lengths.percentile_95:>12,}{lengths.greatest:>12,}"
+    )
+
+
+def _scripts(found: Inspection) -> list[str]:
+    letters, documents = max(sum(found.letters.values()), 1), max(found.usable, 1)
+    names = sorted({*found.letters, *found.mainly}, key=lambda name: (-found.letters.get(name, 0), name))
+    lines = []
+    for name in names[:SHOWN]:
+        written, mainly = found.letters.get(name, 0), found.mainly.get(name, 0)
+        lines.append(f"{name:<14}{written:>14,}{written / letters:>10.2%}{mainly:>14,}{mainly / documents:>10.2%}")
+    if len(names) > SHOWN:
+        lines.append(f"and {len(names) - SHOWN} more: see --json")
+    return lines
+
+
+def _size(count: int) -> str:
+    unit = 30 if count >= 2**30 else 20 if count >= 2**20 else 10
+    return f"{count / 2**unit:,.1f} {'KMG'[unit // 10 - 1]}iB"

@@ -1,0 +1,105 @@
+"""One record of CSV or TSV: what is accepted, and the exact reason where it is not.
+
+This defines what a document is; the fast path in `csv` must agree with it. RFC 4180, with one liberty that every
+reader takes: a quote is special only at the beginning of a field, so `5" disk` needs none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sosie.documents.columns import Columns
+from sosie.documents.inputs import Input
+from sosie.documents.line import Parsed
+from sosie.errors import DataError
+
+_QUOTED = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"')
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first record of a file: the names of its columns, its bytes without the line end, and the line end."""
+
+    names: list[str]
+    raw: bytes
+    end: bytes
+    delimiter: bytes
+
+
+def parse_record(record: bytes, header: Header, columns: Columns) -> Parsed | str:
+    """Return text and id (None where ids are made) of a record, or the reason why it is not a document.
+
+    >>> header = Header(["id", "text"], b"id,text", b"", b",")
+    >>> parse_record(b'007,"a ""rose"", red"', header, Columns("text", "id"))
+    ('a "rose", red', '007')
+    >>> parse_record(b"007,a rose, red", header, Columns("text", "id"))
+    '3 fields instead of 2'
+    """
+    fields = _fields(record, header.delimiter)
+    if isinstance(fields, str):
+        return fields
+    if len(fields) != len(header.names):
+        return f"{len(fields)} field{'s' if len(fields) > 1 else ''} instead of {len(header.names)}"
+    values = [fields[header.names.index(name)].decode("utf-8") for name in columns.names]
+    return values[0], values[1] if len(values) > 1 else None
+
+
+def parse_header(source: Input, record: bytes, end: bytes, line: int) -> Header:
+    """Return the header of a file; raise if it is not a record."""
+    delimiter = source.delimiter
+    fields = _fields(record, delimiter)
+    if isinstance(fields, str):
+        raise DataError(
+            f"{source.path}, line {line}: the header has {fields}. Write the names of the columns there, in UTF-8."
+        )
+    return Header([field.decode("utf-8") for field in fields], record, end, delimiter)
+
+
+def quoted(value: str, delimiter: bytes) -> bytes:
+    """Return a value as a field, in quotes where it needs them.
+
+    >>> quoted("a,b", b","), quoted("a b", b",")
+    (b'"a,b"', b'a b')
+    """
+    field = value.encode("utf-8")
+    if any(mark in field for mark in (delimiter, b'"', b"\n", b"\r")):
+        return b'"' + field.replace(b'"', b'""') + b'"'
+    return field
+
+
+def without_return(record: bytes) -> bytes:
+    """Return a record without the carriage return of its line end."""
+    return record[:-1] if record.endswith(b"\r") else record
+
+
+def _fields(record: bytes, delimiter: bytes) -> list[bytes] | str:
+    """Cut a record, without its line end, into the values of its fields; or say why that cannot be done."""
+    try:
+        record.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"invalid UTF-8 (byte {error.start + 1} of the record)"
+    if (at := record.find(b"\0")) >= 0:
+        return f"a NUL byte (byte {at + 1} of the record)"
+    if b'"' not in record and b"\r" not in record:
+        return record.split(delimiter)
+    fields: list[bytes] = []
+    start = 0
+    while True:
+        if record.startswith(b'"', start):
+            found = _QUOTED.match(record, start)
+            if found is None:
+                return f"a quote that is not closed (field {len(fields) + 1})"
+            stop = found.end()
+            if stop < len(record) and record[stop : stop + 1] != delimiter:
+                return f"text after the closing quote (field {len(fields) + 1}; a quote inside quotes is written twice)"
+            fields.append(found[1].replace(b'""', b'"'))
+        else:
+            stop = record.find(delimiter, start)
+            stop = len(record) if stop < 0 else stop
+            fields.append(record[start:stop])
+            if b"\r" in fields[-1]:
+                return f"a carriage return outside quotes (field {len(fields)})"
+        if stop >= len(record):
+            return fields
+        start = stop + 1

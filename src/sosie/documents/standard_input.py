@@ -1,0 +1,53 @@
+"""Standard input, kept in a temporary file, because inputs are read twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from typing import Any
+
+from sosie.documents.folder import Entry
+from sosie.errors import UsageError
+from sosie.storage.durable import naming
+
+ARGUMENT = "-"
+NAME = "stdin.jsonl"
+LABEL = "stdin"
+_CHUNK = 1 << 20
+# One file for each stream: what was read once cannot be read again.
+_spooled: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+
+
+def spool_standard_input() -> Entry:
+    """Copy standard input, JSON lines, to a temporary file; it is removed when the process ends."""
+    stream = sys.stdin
+    if stream is None or stream.closed:
+        raise UsageError("-: there is no standard input. Name a file, or pipe something in.")
+    if not hasattr(stream, "buffer"):
+        raise UsageError("-: standard input is text, not bytes. Replace sys.stdin by a stream that has a buffer.")
+    path = _spooled.get(stream)
+    if path is None:
+        path = _spooled[stream] = _copy(stream)
+    status = os.stat(path)
+    return Entry(path, NAME, ARGUMENT, "jsonl", None, status.st_size, status.st_mtime_ns)
+
+
+def _copy(stream: Any) -> str:
+    with naming(tempfile.gettempdir()):
+        descriptor, path = tempfile.mkstemp(".jsonl", "sosie-stdin-")
+    weakref.finalize(stream, _remove, path)
+    try:
+        with open(descriptor, "wb") as file, naming(path):
+            shutil.copyfileobj(stream.buffer, file, _CHUNK)
+    except BaseException:
+        _remove(path)
+        raise
+    return path
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)

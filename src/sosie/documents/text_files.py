@@ -1,0 +1,109 @@
+"""Files that hold one document each: many small ones, read as one stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sosie.documents import blocks
+from sosie.documents.batch import Records
+from sosie.documents.columns import Columns
+from sosie.documents.folder import Entry, TextFiles
+from sosie.errors import DataError
+from sosie.types import I64
+
+_FILES = 4096
+# A fifo that has taken the place of a file must not block.
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, eq=False)
+class TextBlock:
+    """The contents of consecutive files, with their labels; empty where `problems` has the position."""
+
+    first: int
+    contents: list[bytes]
+    labels: Any
+    problems: dict[int, str]
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def take(self, positions: I64) -> TextBlock:
+        """Return a block of these files alone."""
+        chosen = positions.tolist()
+        problems = {place: self.problems[at] for place, at in enumerate(chosen) if at in self.problems}
+        return TextBlock(self.first, [self.contents[at] for at in chosen], self.labels.take(pa.array(chosen)), problems)
+
+
+def read_texts(files: TextFiles, watch: Callable[[int], None] = lambda position: None) -> Iterator[TextBlock]:
+    """Yield the contents of the files, several at a time; one that is not as it was listed is an error."""
+    first = position = held = 0
+    contents: list[bytes] = []
+    problems: dict[int, str] = {}
+    for entry in files.entries:
+        if entry.problem is None:
+            contents.append(_content(entry))
+        else:
+            problems[len(contents)] = entry.problem
+            contents.append(b"")
+        held += len(contents[-1])
+        if held >= blocks.BLOCK_BYTES or len(contents) == _FILES:
+            position += held
+            watch(position)
+            yield TextBlock(first, contents, files.labels[first : first + len(contents)], problems)
+            first, held, contents, problems = first + len(contents), 0, [], {}
+    if contents:
+        watch(position + held)
+        yield TextBlock(first, contents, files.labels[first : first + len(contents)], problems)
+
+
+def decode_texts(block: TextBlock, columns: Columns) -> Records:
+    """Check the texts; ids, where they are read from a column elsewhere, are the names of the files."""
+    problems = dict(block.problems)
+    contents = [content.removeprefix(blocks.BOM) for content in block.contents]
+    for position, content in enumerate(contents):
+        if b"\0" in content:
+            problems[position] = f"a NUL byte (byte {block.contents[position].index(0) + 1} of the file): not text"
+    offsets = np.zeros(len(contents) + 1, np.int64)
+    np.cumsum([len(content) for content in contents], out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(contents))]
+    texts = pa.Array.from_buffers(pa.large_string(), len(contents), buffers)
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        for position, content in enumerate(block.contents):
+            try:
+                content.decode("utf-8")
+            except UnicodeDecodeError as error:
+                problems[position] = f"invalid UTF-8 (byte {error.start + 1} of the file)"
+    ids = None if columns.id is None else block.labels
+    count = len(contents)
+    return Records(count, texts, ids, np.arange(count), {}, None, count).without(dict(sorted(problems.items())))
+
+
+def _content(entry: Entry) -> bytes:
+    try:
+        descriptor = os.open(entry.path, _FLAGS)
+        try:
+            status = os.fstat(descriptor)
+            same = (status.st_size, status.st_mtime_ns) == (entry.size, entry.mtime_ns)
+            content = os.read(descriptor, entry.size + 1) if same else b""
+            while same and len(content) < entry.size and (more := os.read(descriptor, entry.size - len(content))):
+                content += more
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError as error:
+        raise DataError(f"{entry.path}: disappeared while it was being read ({error.strerror}). Run again.") from error
+    except OSError as error:
+        raise DataError(
+            f"{entry.path}: cannot be read ({error.strerror}). Restore the file or leave it out."
+        ) from error
+    if not same or len(content) != entry.size:
+        raise DataError(f"{entry.path}: changed while it was being read. Run again when nothing writes to it.")
+    return content

@@ -1,0 +1,163 @@
+"""What `sosie dedup` or `sosie join` wrote, opened again: its pairs, its clusters and its report."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sosie.documents.reading import Reading
+from sosie.errors import MismatchError, StorageError, UsageError
+from sosie.features.shingles import Shingles
+from sosie.matches.similarity import as_fraction
+from sosie.types import I64
+
+FORMATS = ("sosie-report", "sosie-join")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The pairs (a, b), the clusters (id, cluster, kept; None for a join) and the report of a finished run."""
+
+    path: Path
+    report: dict[str, Any] = field(repr=False)
+    pairs: Any = field(repr=False)
+    clusters: Any = field(default=None, repr=False)
+
+    @property
+    def id_type(self) -> Any:
+        """The Arrow type of the ids: int64 or large_string."""
+        return self.pairs["a"].type
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files that the report names; empty if it names none, or if one is not there any more."""
+        paths = [str(place["path"]) for place in self.report.get("inputs", [])]
+        return paths if all(os.path.isfile(path) for path in paths) else []
+
+    @property
+    def threshold(self) -> Fraction | None:
+        """The least similarity of a pair, None if the report does not say."""
+        parameters = self.report.get("parameters", {})
+        if parameters.get("similarity", "jaccard") != "jaccard":
+            raise UsageError(
+                f"{self.path}: pairs were compared by {parameters['similarity']}; exact search is Jaccard."
+            )
+        return as_fraction(parameters["threshold"]) if "threshold" in parameters else None
+
+    @property
+    def shingles(self) -> Shingles | None:
+        """What the documents were compared by, None if the report does not say."""
+        parameters = self.report.get("parameters", {})
+        said = parameters.get("method", parameters).get("shingles")
+        try:
+            return None if said is None else Shingles(**said)
+        except TypeError:
+            raise StorageError(f"{self.path}: was written by another version: unknown shingles {said}.") from None
+
+    def check_documents(self, reading: Reading) -> None:
+        """Raise unless a finished reading has as many documents and rejects as the report says."""
+        counts = self.report.get("counts", self.report)
+        for name, now in (("documents", reading.documents), ("rejected", reading.rejected)):
+            then = counts.get(name, now)
+            if now != then:
+                raise MismatchError(
+                    f"{self.path}: the run had {then:,} {name}, these inputs have {now:,}."
+                    " Name the files that it read, and the same --text-column and --id-column."
+                )
+
+
+def load_result(path: str | os.PathLike[str]) -> Result:
+    """Open a directory that `sosie dedup` or `sosie join` wrote."""
+    directory = Path(path)
+    if not directory.is_dir():
+        raise UsageError(f"{directory}: no such directory. Name one that `sosie dedup` or `sosie join` wrote.")
+    try:
+        report = json.loads((directory / "report.json").read_text("utf-8"))
+    except FileNotFoundError:
+        raise StorageError(
+            f"{directory}: has no report.json: neither `sosie dedup` nor `sosie join` wrote it."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{directory / 'report.json'}: cannot be read ({error}). Run again.") from error
+    form = report.get("format") if isinstance(report, dict) else None
+    if form not in FORMATS:
+        raise StorageError(f"{directory / 'report.json'}: is no report of `sosie dedup` or `sosie join`.")
+    pairs = _table(directory / "pairs.parquet", ["a", "b"])
+    clusters = _table(directory / "clusters.parquet", ["id", "cluster", "kept"]) if form == "sosie-report" else None
+    return Result(directory, report, pairs, clusters)
+
+
+def _table(path: Path, columns: list[str]) -> Any:
+    try:
+        with pq.ParquetFile(path) as file:  # read_table would take folders called name=value for columns
+            table = file.read(columns)
+    except FileNotFoundError:
+        raise StorageError(f"{path}: is missing, so the result is not whole. Run again.") from None
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(f"{path}: cannot be read ({error}). Run again.") from error
+    if table.column_names != columns:
+        raise StorageError(f"{path}: has the columns {table.column_names}, expected {columns}.")
+    for i, name in enumerate(columns):
+        if name in ("a", "b", "id"):
+            table = table.set_column(i, name, table[name].cast(_id_type(table[name].type)))
+    return table
+
+
+def _id_type(kind: Any) -> Any:
+    return pa.int64() if pa.types.is_integer(kind) else pa.large_string()
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """The documents by number: `ids[i]` is the id of document i. `place` names them in messages.
+
+    >>> numbering = Numbering(pa.array(["x", "y"], pa.large_string()), "docs.jsonl")
+    >>> numbering.of(pa.array(["y", "x", "y"], pa.large_string()), "truth.tsv").tolist()
+    [1, 0, 1]
+    """
+
+    ids: Any = field(repr=False)
+    place: str
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def of(self, ids: Any, owner: str) -> I64:
+        """Return the numbers of these ids; raise if some are unknown."""
+        ids = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+        if ids.type != self.ids.type:
+            if pa.types.is_integer(ids.type) != pa.types.is_integer(self.ids.type):
+                raise MismatchError(f"the ids of {owner} are {ids.type}, those of {self.place} {self.ids.type}.")
+            ids = ids.cast(self.ids.type)
+        numbers = pc.index_in(ids, value_set=self.ids)
+        if numbers.null_count:
+            unknown = pc.unique(ids.filter(pc.is_null(numbers)))
+            shown = ", ".join(repr(value) for value in unknown[:5].to_pylist())
+            more = ", ..." if len(unknown) > 5 else ""
+            raise MismatchError(f"{owner}: ids that are not in {self.place}: {shown}{more} ({len(unknown):,} in all).")
+        return np.asarray(numbers.to_numpy(zero_copy_only=False).astype(np.int64))
+
+
+def numbered_documents(reading: Reading) -> Numbering:
+    """Number all documents of a finished reading."""
+    ids = reading.ids.take(np.arange(reading.documents))
+    return Numbering(ids, ", ".join(place.label for place in reading.inputs[:3]))
+
+
+def numbered_ids(*columns: Any) -> Numbering:
+    """Number whatever ids there are: for a result whose documents are not at hand.
+
+    >>> numbered_ids(pa.array([5, 3]), pa.array([3, 9])).ids.to_pylist()
+    [5, 3, 9]
+    """
+    chunks = [chunk for column in columns for chunk in getattr(column, "chunks", [column])]
+    return Numbering(pc.unique(pa.chunked_array(chunks, columns[0].type)), "the result and the truth")

@@ -1,0 +1,72 @@
+"""The same documents in every format: the same decisions, and every document in one place."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sosie
+from sosie.documents.folder import COMPRESSIBLE, COMPRESSIONS, FORMATS, READ
+
+TEXTS = [
+    'the quick brown fox, "quoted", jumps over the lazy dog\nand runs away',
+    "something else entirely which is not about any animal",
+    "The quick brown fox, quoted, jumps over the lazy dog and runs away!",
+    "",
+    "007",
+    "caf\u00e9 au lait \u2028 in the morning",
+]
+
+
+def table(delimiter):
+    sheet = io.StringIO(newline="")
+    writer = csv.writer(sheet, delimiter=delimiter)
+    writer.writerows([("note", "text"), *(("n", text) for text in TEXTS)])
+    return sheet.getvalue().encode()
+
+
+def make(folder, name):
+    """Write the documents and return the path to give."""
+    path = folder / name
+    if name == "texts":
+        path.mkdir()
+        for place, text in enumerate(TEXTS):
+            (path / f"{place}.txt").write_text(text, newline="")
+        return path
+    if name.endswith(".parquet"):
+        pq.write_table(pa.table({"text": TEXTS}), path)
+        return path
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS).encode()
+    content = table(",") if ".csv" in name else table("\t") if ".tsv" in name else lines
+    if name.endswith(".gz"):
+        content = gzip.compress(content)
+    elif name.endswith(".zst"):
+        content = pa.compress(content, "zstd", asbytes=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["a.jsonl", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet", "texts"]
+)  # fmt: skip
+def test_every_format_gives_the_same_decisions(tmp_path, name):
+    path = make(tmp_path, name)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    result = sosie.dedup(path, threshold=0.9, output=tmp_path / "out")
+    assert result.mask.tolist() == [True, True, False, True, True, True]
+    assert result.dropped["duplicate_of"].to_pylist() == result.reading.ids.take([0]).to_pylist()
+    again = sosie.dedup(tmp_path / "out/kept", threshold=0.9)
+    assert again.mask.tolist() == [True] * 5
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_the_guide_and_the_message_list_every_suffix():
+    guide = (Path(__file__).parents[2] / "docs/guide/formats.md").read_text()
+    for suffix in [*FORMATS, *COMPRESSIONS]:
+        assert f"`{suffix}`" in guide and suffix in READ
+    assert set(COMPRESSIBLE) <= set(FORMATS.values())
