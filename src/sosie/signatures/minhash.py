@@ -58,6 +58,8 @@ class Minhash(Spec):
     def for_threshold(cls, threshold: float, *, recall: float = 0.999, minima: int = 128, **other: Any) -> Minhash:
         """Return the most selective bands that make a pair at the threshold a candidate with the given probability.
 
+        Below a threshold of some 0.05 even bands of one minimum do not reach .999; `recall` says what they reach.
+
         >>> spec = Minhash.for_threshold(0.8)
         >>> spec.rows, spec.bands, round(spec.recall(0.8), 5)
         (5, 25, 0.99995)
