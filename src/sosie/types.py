@@ -11,13 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sosie.errors import MismatchError
+from sosie.kernels.arrays import F64 as F64
+from sosie.kernels.arrays import I32 as I32
+from sosie.kernels.arrays import I64 as I64
+from sosie.kernels.arrays import U64 as U64
+from sosie.kernels.arrays import Bools as Bools
 
-U64 = NDArray[np.uint64]
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-F64 = NDArray[np.float64]
 F32 = NDArray[np.float32]
-Bools = NDArray[np.bool_]
 Counters = Mapping[str, int]
 
 
