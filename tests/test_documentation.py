@@ -81,7 +81,7 @@ def test_every_option_is_documented_in_its_help():
     for name in COMMANDS:
         text = subprocess.run([SOSIE, name, "--help"], capture_output=True, text=True, check=True).stdout
         assert "INPUT" in text or name == "demo"
-        assert "--threads" in text and "--json" in text and "--quiet" in text
+        assert all(option in text for option in ("--threads", "--json", "--quiet", "--config"))
 
 
 def test_the_defaults_are_what_the_page_says():

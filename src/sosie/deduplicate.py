@@ -109,7 +109,7 @@ class Deduplicator:
         with _workplace(output, overwrite, reading) as (scratch, target):
             with stages.run("read") as stage:
                 collection = collect(reading, self.shingles, scratch, threads=threads, advance=_ahead(stage, reading))
-            method = self._method(collection)
+            method = self.choose(len(collection.features.hashes), len(collection))
             with stages.run("collapse"):
                 groups, sets = self._collapse(collection)
             with stages.run("match"):
@@ -133,14 +133,18 @@ class Deduplicator:
                 write_page(result, target, threads)
         return result
 
-    def _method(self, collection: Collection) -> Method:
-        """Resolve a name; "auto" is exact where the join fits into half of the memory, else minhash."""
+    def list_bytes(self, features: int, documents: int) -> int:
+        """Return about how much memory the lists of the exact join take."""
+        return round(POSTING_BYTES * ((1 - float(self.threshold)) * features + documents))
+
+    def choose(self, features: int, documents: int) -> Method:
+        """Resolve a method's name; "auto" is exact where its lists fit into half of the memory, else minhash."""
         if not isinstance(self.method, str):
             return self.method
         name = self.method
         if name == "auto":
-            prefix = (1 - float(self.threshold)) * len(collection.features.hashes) + len(collection)
-            name = "exact" if POSTING_BYTES * prefix < physical_memory() / 2 else "minhash"
+            fits = self.list_bytes(features, documents) < physical_memory() / 2
+            name = "exact" if fits else "minhash"
         if name == "exact":
             return Exact(shingles=self.shingles)
         if name == "minhash":

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.documents.writing import write
 
-from sosie.documents import DROPPED, KEPT, REJECTED, Decisions, Source, blocks, text_files, write_documents
+from sosie.documents import Decisions, Source, blocks, text_files, write_documents
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import list_inputs
 from sosie.documents.text_files import decode_texts, read_texts
@@ -36,18 +37,6 @@ def read(source, **options):
         rejects += batch.rejects
     assert stream.documents == len(kept) + len(rejects) and stream.expected == stream.documents
     return kept, rejects
-
-
-def write(source, dropped, out):
-    """Drop the documents `dropped` (number -> twin) and write the rest."""
-    reading = source.batches()
-    rejects = [reject.row for batch in reading for reject in batch.rejects]
-    states = np.full(reading.documents, KEPT)
-    states[rejects] = REJECTED
-    twins, similarity = np.zeros(reading.documents, np.int64), np.zeros(reading.documents)
-    for row, twin in dropped.items():
-        states[row], twins[row], similarity[row] = DROPPED, twin, 0.5 + row / 64
-    return write_documents(reading, Decisions(states, twins, similarity), out)
 
 
 def contents(folder):

@@ -9,27 +9,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.documents.writing import write
 
-from sosie.documents import DROPPED, KEPT, REJECTED, Decisions, Source, blocks, write_documents
+from sosie.documents import Decisions, Source, blocks, write_documents
 from sosie.errors import DataError
-
-
-def run(source, dropped, out):
-    """Drop the documents `dropped` (number -> twin) and write the rest."""
-    reading = source.batches()
-    rejects = [reject.row for batch in reading for reject in batch.rejects]
-    states = np.full(reading.documents, KEPT)
-    states[rejects] = REJECTED
-    twins, similarity = np.zeros(reading.documents, np.int64), np.zeros(reading.documents)
-    for row, twin in dropped.items():
-        states[row], twins[row], similarity[row] = DROPPED, twin, 0.5 + row / 64
-    return write_documents(reading, Decisions(states, twins, similarity), out)
 
 
 def test_records_are_copied_byte_for_byte(tmp_path):
     content = b'\xef\xbb\xbfid,"text",similarity\r\nx,a,\r\n\r\n"y,""1""","b\nb",0\n1,2\nz, c ,""'
     (tmp_path / "a.csv").write_bytes(content)
-    counts = run(Source(tmp_path / "a.csv", on_error="skip"), {0: 1, 1: 1}, tmp_path / "out")
+    counts = write(Source(tmp_path / "a.csv", on_error="skip"), {0: 1, 1: 1}, tmp_path / "out")
     assert (counts.kept, counts.dropped, counts.rejected) == (1, 2, 1)
     assert (tmp_path / "out/kept/a.csv").read_bytes() == b'id,"text",similarity\r\nz, c ,""\n'
     assert (tmp_path / "out/dropped/a.csv").read_bytes() == (
@@ -45,7 +34,7 @@ def test_the_header_comes_first_in_every_compression(tmp_path, suffix, monkeypat
     content = b"text\tn\n" + b"".join(b"number %d\t%d\n" % (i, i) for i in range(99))
     packed = {"": content, ".gz": gzip.compress(content), ".zst": pa.compress(content, "zstd", asbytes=True)}[suffix]
     (tmp_path / f"a.tsv{suffix}").write_bytes(packed)
-    run(Source(tmp_path / f"a.tsv{suffix}"), {5: 1, 98: 0}, tmp_path / "out")
+    write(Source(tmp_path / f"a.tsv{suffix}"), {5: 1, 98: 0}, tmp_path / "out")
     written = {}
     for kind in ("kept", "dropped"):
         with pa.input_stream(str(tmp_path / "out" / kind / f"a.tsv{suffix}"), compression=codec) as stream:
@@ -63,7 +52,7 @@ def test_the_header_comes_first_in_every_compression(tmp_path, suffix, monkeypat
 def test_a_header_alone_and_an_empty_file(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"text")
     (tmp_path / "b.csv").write_bytes(b"")
-    run(Source(str(tmp_path / "*.csv")), {}, tmp_path / "out")
+    write(Source(str(tmp_path / "*.csv")), {}, tmp_path / "out")
     assert (tmp_path / "out/kept/a.csv").read_bytes() == b"text\n"
     assert (tmp_path / "out/kept/b.csv").read_bytes() == b"" and not (tmp_path / "out/dropped").exists()
 
@@ -82,7 +71,7 @@ def test_kept_and_dropped_are_the_input(tmp_path_factory, table, dropped, size):
     (folder / "a.csv").write_bytes(sheet.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK_BYTES", size)
-        run(Source(folder / "a.csv"), gone, folder / "out")
+        write(Source(folder / "a.csv"), gone, folder / "out")
     sheet = io.StringIO(newline="")
     csv.writer(sheet).writerows([("text", "note"), *(row for place, row in enumerate(table) if place not in gone)])
     assert (folder / "out/kept/a.csv").read_bytes() == sheet.getvalue().encode()

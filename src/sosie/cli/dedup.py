@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from sosie.cli.options import run_options, shingle_options, shingles_of, source_of, source_options, threshold_option
+from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options, threshold_option
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
 from sosie.clusters.keep import Keep
@@ -30,7 +30,7 @@ from sosie.errors import UsageError
 )
 @shingle_options
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
-@run_options
+@output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Remove the near-duplicates of INPUT: JSONL, CSV or TSV (plain, gzip, zstd), Parquet, text files, folders.
 

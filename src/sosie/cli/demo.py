@@ -11,7 +11,7 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sosie.cli.options import run_options
+from sosie.cli.options import output_options
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
 from sosie.deduplicate import Deduplicator
@@ -28,7 +28,7 @@ THRESHOLD = "0.8"
 @click.option("-o", "--output", type=click.Path(), default="demo-output", show_default=True, help="Where to write.")
 @click.option("--documents", type=click.IntRange(min=0), default=20_000, show_default=True, help="Size of the corpus.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another corpus for each seed.")
-@run_options
+@output_options
 def command(output: str, documents: int, seed: int, **options: Any) -> None:
     """Generate a corpus with planted near-duplicates, de-duplicate it, and compare with the known truth."""
     quiet, as_json, overwrite = options["quiet"], options["as_json"], options["overwrite"]

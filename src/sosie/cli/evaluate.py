@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from sosie.cli.options import column_options, run_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
 from sosie.errors import UsageError
@@ -31,8 +32,7 @@ SAMPLE = 1000
     "--sample", type=click.IntRange(min=1), help=f"Documents to compare with all. [default: {SAMPLE}, if no --truth]"
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another sample for each seed.")
-@click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
-@click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
+@column_options
 @click.option("--threshold", metavar="SIMILARITY", help="Least similarity of a pair, if the report does not say.")
 @click.option("--width", type=int, help="Units in a shingle, if the report does not say. [default: 3]")
 @click.option(
@@ -40,9 +40,7 @@ SAMPLE = 1000
     type=click.Choice(["word", "char"]),
     help="Units of a shingle, if the report does not say. [default: word]",
 )
-@click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@run_options
 def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Measure how good RESULT is, a directory that `sosie dedup` or `sosie join` wrote.
 

@@ -8,31 +8,26 @@ from fractions import Fraction
 from typing import Any
 
 import click
-import numpy as np
 
-from sosie.cli.options import shingle_options, shingles_of, threshold_option
+from sosie.cli.options import column_options, run_options, shingle_options, shingles_of, threshold_option
 from sosie.cli.progress import progress
-from sosie.deduplicate import POSTING_BYTES, Deduplicator
+from sosie.deduplicate import Deduplicator
 from sosie.documents.source import Source
 from sosie.evaluation.inspection import Inspection, Lengths, Repeats, inspect
-from sosie.features.collect import IN_MEMORY, Collection
+from sosie.features.collect import IN_MEMORY
 from sosie.features.shingles import Shingles
 from sosie.report.stages import Stages
 from sosie.report.summary import describe
-from sosie.types import Features
 
 SHOWN = 8  # scripts in the table; --json has all
 
 
 @click.command("inspect")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
-@click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
+@column_options
 @threshold_option("0.8")
 @shingle_options
-@click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@run_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Count the documents of INPUT, their lengths, scripts and duplicates, and say what `sosie dedup` would do.
 
@@ -55,7 +50,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     plan = plan_of(found, shingles, options["threshold"])
     if as_json:
         report = {**asdict(found), "usable": found.usable, "dedup": plan, "stages": stages.finished}
-        click.echo(json.dumps(report, ensure_ascii=False))
+        click.echo(json.dumps(report))
     elif not quiet:
         click.echo("\n".join(_rows(found, plan)))
 
@@ -63,18 +58,14 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 def plan_of(found: Inspection, shingles: Shingles, threshold: Fraction) -> dict[str, Any]:
     """Return what `sosie dedup` would do: the method by its own rule, and the bytes that features and lists take."""
     job = Deduplicator(threshold=threshold, shingles=shingles)
-    # The rule asks only how many features and documents there are: arrays of that length that take no memory.
-    features = Features(np.broadcast_to(np.uint64(0), found.features), np.broadcast_to(np.int64(0), found.usable + 1))
-    rows = np.broadcast_to(np.int64(0), found.usable)
-    method = describe(job._method(Collection(features, rows, rows, [])))["method"]
-    lists = POSTING_BYTES * ((1 - float(threshold)) * found.features + found.usable)
+    method = describe(job.choose(found.features, found.usable))["method"]
     return {
         "method": method,
         "threshold": float(threshold),
         "features": found.features,
         "feature_bytes": 8 * found.features,
         "features_on_disk": 8 * found.features > IN_MEMORY,
-        "list_bytes": round(lists) if method == "exact" else None,
+        "list_bytes": job.list_bytes(found.features, found.usable) if method == "exact" else None,
     }
 
 

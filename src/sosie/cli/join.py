@@ -11,7 +11,7 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sosie.cli.options import run_options, shingle_options, shingles_of, source_of, source_options, threshold_option
+from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options, threshold_option
 from sosie.cli.progress import progress
 from sosie.documents.batch import Reject
 from sosie.documents.inputs import list_inputs
@@ -34,7 +34,7 @@ from sosie.storage.output import OutputDirectory
 @threshold_option(None)
 @click.option("--radius", type=int, help="Saved signatures: most bits that may differ.")
 @shingle_options
-@run_options
+@output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Find all similar pairs of INPUT: documents above a threshold, or saved signatures within a radius.
 

@@ -36,22 +36,22 @@ def threshold_option(default: str | None) -> Callable[[F], F]:
 
 def source_options(function: F) -> F:
     """Add the inputs and how they are read."""
-    for option in reversed(
-        (
-            click.argument("inputs", nargs=-1, required=True, metavar="INPUT..."),
-            click.option("--text-column", default="text", show_default=True, help="The column that holds the text."),
-            click.option("--id-column", help="The column that holds the ids. [default: id if there is one]"),
-            click.option(
-                "--on-error",
-                type=click.Choice(["raise", "skip"]),
-                default="raise",
-                show_default=True,
-                help="Stop at a bad record, or write it to rejected.jsonl with the reason and go on.",
-            ),
-        )
-    ):
-        function = option(function)
-    return function
+    inputs = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+    on_error = click.option(
+        "--on-error",
+        type=click.Choice(["raise", "skip"]),
+        default="raise",
+        show_default=True,
+        help="Stop at a bad record, or write it to rejected.jsonl with the reason and go on.",
+    )
+    return inputs(column_options(on_error(function)))
+
+
+def column_options(function: F) -> F:
+    """Add which columns are read."""
+    text = click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
+    ids = click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
+    return text(ids(function))
 
 
 def shingle_options(function: F) -> F:
@@ -62,8 +62,14 @@ def shingle_options(function: F) -> F:
     return width(unit(function))
 
 
+def output_options(function: F) -> F:
+    """Add how a command runs that writes a directory."""
+    overwrite = click.option("--overwrite", is_flag=True, help="Replace an output directory that Sosie wrote.")
+    return overwrite(run_options(function))
+
+
 def run_options(function: F) -> F:
-    """Add how the command runs."""
+    """Add how every command runs."""
     for option in reversed(
         (
             click.option(
@@ -74,7 +80,6 @@ def run_options(function: F) -> F:
                 callback=_read_config,
                 help="A TOML file with options by name, as in threshold = 0.8; options given here win.",
             ),
-            click.option("--overwrite", is_flag=True, help="Replace an output directory that Sosie wrote."),
             click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]"),
             click.option("--quiet", is_flag=True, help="Print nothing but errors."),
             click.option("--json", "as_json", is_flag=True, help="Print the report as JSON."),

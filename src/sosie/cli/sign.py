@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sosie.cli.options import run_options, shingle_options, shingles_of, source_of, source_options
+from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options
 from sosie.cli.progress import progress
 from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
@@ -33,7 +33,7 @@ OWN = {"simhash": ("bits", "weighting", "volatility"), "minhash": ("minima", "ro
 @click.option("--b", type=int, help="Minhash: make binary signatures of b bits of each minimum instead of keys.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Other bits for each seed.")
 @shingle_options
-@run_options
+@output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Sign the documents of INPUT and save the signatures (simhash, b-bit minhash) or keys (minhash) with their ids."""
     source = source_of(inputs, options)
