@@ -320,6 +320,25 @@ def test_auto_is_exact_where_memory_allows(table, monkeypatch):
     assert sosie.dedup(table).report["parameters"]["method"]["method"] == "minhash"
 
 
+def test_memory_bounds_the_method_and_refuses_what_cannot_fit():
+    job = Deduplicator()
+    assert isinstance(job.choose(2 * 10**9, 10**6, 20 * 10**9), Minhash)
+    assert isinstance(job.choose(10**8, 10**6, 20 * 10**9), Exact)
+    with pytest.raises(UsageError, match=r"100,000,000 documents need about 16.4 GB of memory"):
+        job.choose(10**9, 10**8, 10**9)
+    with pytest.raises(UsageError, match=r"exact join need about \d+\.\d GB of memory.*minhash"):
+        Deduplicator(method="exact").choose(10**10, 10**6, 10**10)
+
+
+@pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
+def test_memory_never_changes_the_result(table, method, monkeypatch):
+    job = Deduplicator(method=method, threshold=Fraction(1, 2))
+    free = job.run(table)
+    monkeypatch.setattr("sosie.deduplicate.SPILL", 16)
+    monkeypatch.setattr("sosie.deduplicate.FIXED_BYTES", 0)
+    assert outcome(job.run(table, memory=10**6)) == outcome(free)
+
+
 def test_a_method_given_as_a_spec_brings_its_shingles(table):
     spec = Minhash.for_threshold(0.5, shingles=Shingles(1))
     job = Deduplicator(threshold=Fraction(1, 2), method=spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +24,7 @@ from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
 from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets
-from sosie.matches.candidates import Exact, Method, candidates
+from sosie.matches.candidates import Exact, Method, Room, candidates
 from sosie.matches.groups import Groups
 from sosie.matches.identical import collapse, expand
 from sosie.matches.sets import rows_of, sets_of
@@ -32,17 +32,22 @@ from sosie.matches.similarity import as_fraction
 from sosie.matches.verify import verify_rows
 from sosie.report.deduplication import Deduplication
 from sosie.report.page import write_page
-from sosie.report.stages import Progress, Silent, Stages, physical_memory
+from sosie.report.stages import Progress, Silent, Stages
 from sosie.report.summary import counts, describe, warnings
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.output import OutputDirectory
+from sosie.storage.resident import physical_memory, within
+from sosie.storage.size import show_size
 from sosie.types import Clusters, VerifiedPairs
 
 MethodName = Literal["auto", "exact", "minhash", "simhash"]
 
 SIMHASH_BITS = 256
+SPILL = 1 << 28  # bytes of features, and of keys, beyond which they are kept on disk
 POSTING_BYTES = 32  # what the exact join keeps for each feature of a prefix
+DOCUMENT_BYTES = 160  # what is kept for each document, whatever the method
+FIXED_BYTES = 400_000_000  # the program itself, and what is under way on threads
 
 
 def dedup(
@@ -99,21 +104,30 @@ class Deduplicator:
         *,
         output: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
+        memory: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Deduplication:
-        """De-duplicate documents; with `output`, write everything to that directory, which appears whole or not."""
+        """De-duplicate documents; with `output`, write everything to that directory, which appears whole or not.
+
+        `memory` is how many bytes the process may use: what does not fit is kept on disk meanwhile.
+        """
         source = documents if isinstance(documents, Source) else Source(documents)
         stages = Stages(progress or Silent())
         reading = source.batches(threads)
-        with _workplace(output, overwrite, reading) as (scratch, target):
+        with _workplace(output, overwrite, reading) as (scratch, target), ExitStack() as stack:
             with stages.run("read") as stage:
-                collection = collect(reading, self.shingles, scratch, threads=threads, advance=_ahead(stage, reading))
-            method = self.choose(len(collection.features.hashes), len(collection))
+                spill = SPILL if memory is None else min(SPILL, memory // 16)
+                collection = collect(
+                    reading, self.shingles, scratch, memory=spill, threads=threads, advance=_ahead(stage, reading)
+                )
+            method = self.choose(len(collection.features.hashes), len(collection), memory)
+            stack.enter_context(within(memory, [collection.features.hashes]))
             with stages.run("collapse"):
                 groups, sets = self._collapse(collection)
             with stages.run("match"):
-                pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, threads)
+                room = Room(scratch, spill, threads)
+                pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, room)
             with stages.run("verify"):
                 verified = verify_rows(sets, pairs, self.threshold, threads)
                 if pairs.counters.get("bounded_lists"):
@@ -137,14 +151,24 @@ class Deduplicator:
         """Return about how much memory the lists of the exact join take."""
         return round(POSTING_BYTES * ((1 - float(self.threshold)) * features + documents))
 
-    def choose(self, features: int, documents: int) -> Method:
-        """Resolve a method's name; "auto" is exact where its lists fit into half of the memory, else minhash."""
+    def choose(self, features: int, documents: int, memory: int | None = None) -> Method:
+        """Resolve a method's name; "auto" is exact where its lists fit into half of the memory, else minhash.
+
+        Raises where `memory` is given and too little for what every method holds, or for the lists of the exact join.
+        """
+        least = FIXED_BYTES + DOCUMENT_BYTES * documents
+        if memory is not None and least > memory:
+            needed = show_size(least)
+            raise UsageError(f"{documents:,} documents need about {needed} of memory: allow more, or split them")
         if not isinstance(self.method, str):
             return self.method
         name = self.method
+        lists = self.list_bytes(features, documents)
         if name == "auto":
-            fits = self.list_bytes(features, documents) < physical_memory() / 2
-            name = "exact" if fits else "minhash"
+            name = "exact" if lists < (memory or physical_memory()) / 2 else "minhash"
+        elif name == "exact" and memory is not None and least + lists > memory:
+            needed = show_size(least + lists)
+            raise UsageError(f"the lists of the exact join need about {needed} of memory: allow more, or use minhash")
         if name == "exact":
             return Exact(shingles=self.shingles)
         if name == "minhash":

@@ -147,7 +147,7 @@ def test_key_joins(count, others, tables, kinds, seed):
 @given(count=st.integers(2, 80), tables=st.integers(1, 4), kinds=st.integers(1, 30), limit=st.integers(2, 9))
 def test_dense_groups_are_given_apart(count, tables, kinds, limit):
     values = keys_of(count, tables, kinds)
-    groups = key_groups(values, limit)
+    groups = key_groups(list(values.T), limit)
     dense, loose = [], set()
     for table in range(tables):
         for key in range(kinds):
@@ -160,6 +160,25 @@ def test_dense_groups_are_given_apart(count, tables, kinds, limit):
     given_apart = [part.tolist() for part in np.split(groups.members, groups.offsets[1:-1]) if len(part)]
     assert sorted(given_apart) == sorted(rows for _, rows in dense)
     assert len(groups.offsets) == len(dense) + 1
+
+
+@pytest.mark.parametrize("part", [1, 7, 50])
+def test_large_tables_are_grouped_in_parts(part, monkeypatch):
+    values = keys_of(300, 3, 90)
+    whole = key_groups(list(values.T), 4)
+    monkeypatch.setattr(key_module, "PART", part)
+    parts = key_groups(list(values.T), 4)
+    assert np.array_equal(whole.a, parts.a) and np.array_equal(whole.b, parts.b)
+    apart = [sorted(rows.tolist() for rows in np.split(found.members, found.offsets[1:-1])) for found in (whole, parts)]
+    assert apart[0] == apart[1] and apart[0]
+    assert listed(join_keys(Keys(values[:100]), Keys(values[100:]))) == pairs_sharing(values[:100], values[100:])
+
+
+def test_crowded_tables_are_bounded_by_the_first(monkeypatch):
+    values = [np.repeat(np.arange(5, dtype=np.uint64), 20), np.arange(100, dtype=np.uint64)]
+    assert len(key_groups(values, 64, most=2 * 5 * 190).a) == 5 * 190
+    crowded = key_groups(values, 64, most=2 * 5 * 190 - 1)
+    assert len(crowded.a) == 0 and len(crowded.offsets) == 6
 
 
 def test_dense_groups_become_stars(monkeypatch):

@@ -8,7 +8,7 @@ from tests import oracle
 
 from sosie import Exact, Features, Minhash, Simhash
 from sosie.matches import candidates as module
-from sosie.matches.candidates import candidates
+from sosie.matches.candidates import Room, candidates
 from sosie.matches.identical import collapse
 from sosie.matches.sets import rows_of
 from sosie.matches.verify import verify_rows
@@ -42,28 +42,30 @@ def collection():
     [(Exact(), 1), (Minhash.for_threshold(0.8), 0.99), (Simhash(bits=256, weighting="binary"), 0.97)],
     ids=["exact", "minhash", "simhash"],
 )
-def test_every_method_finds_what_it_predicts(collection, method, recall):
+def test_every_method_finds_what_it_predicts(collection, method, recall, tmp_path):
     features, sets, groups, truth = collection
     assert len(truth) > 50 and len(groups) < len(features) - 3
-    for threads in (1, 2, 7):
-        pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, threads)
+    for threads, memory in ((1, 1 << 28), (2, 64), (7, 1 << 28)):
+        room = Room(tmp_path, memory, threads)
+        pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, room)
         verified = verify_rows(sets, pairs, THRESHOLD)
         found = set(zip(verified.a.tolist(), verified.b.tolist(), strict=True))
         assert found <= set(truth) and len(found) >= recall * len(truth)
         assert (pairs.a < pairs.b).all() and 0.97 <= predicted <= 1
 
 
-def test_the_radius_of_simhash_is_in_the_counters(collection):
+def test_the_radius_of_simhash_is_in_the_counters(collection, tmp_path):
     features, sets, groups, _ = collection
-    pairs, predicted = candidates(Simhash(bits=64, weighting="binary"), features, sets, groups, THRESHOLD)
+    method = Simhash(bits=64, weighting="binary")
+    pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path))
     assert pairs.counters["radius"] == 17 and predicted == 0.99
 
 
-def test_dense_keys_are_linked_to_leaders_and_counted(collection, monkeypatch):
+def test_dense_keys_are_linked_to_leaders_and_counted(collection, monkeypatch, tmp_path):
     features, sets, groups, truth = collection
     method = Minhash.for_threshold(0.8)
     monkeypatch.setattr(module, "DENSE", 1)
-    pairs, _ = candidates(method, features, sets, groups, THRESHOLD)
+    pairs, _ = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path))
     found = set(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
     assert found <= set(truth)  # leaders are compared, so these are verified already
     assert len({b for _, b in found}) >= 0.97 * len({b for _, b in truth})  # who has an earlier twin is linked

@@ -7,9 +7,10 @@ import pytest
 
 from sosie.cli.render import render_report
 from sosie.matches.candidates import Exact
-from sosie.report.stages import Stages, physical_memory
+from sosie.report.stages import Stages
 from sosie.report.summary import GIANT, counts, describe, warnings
 from sosie.signatures.simhash import Simhash
+from sosie.storage.resident import physical_memory
 from sosie.types import Clusters, VerifiedPairs
 
 

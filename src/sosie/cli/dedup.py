@@ -13,6 +13,11 @@ from sosie.cli.render import render_report
 from sosie.clusters.keep import Keep
 from sosie.deduplicate import Deduplicator, MethodName
 from sosie.errors import UsageError
+from sosie.storage.size import parse_size
+
+
+def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    return None if value is None else parse_size(value)
 
 
 @click.command("dedup")
@@ -29,6 +34,7 @@ from sosie.errors import UsageError
     help="Anchored: every dropped document is similar to the kept one. Transitive: chains count.",
 )
 @shingle_options
+@click.option("--memory", metavar="SIZE", callback=_size, help="Use no more memory than this, as in 4GB; disk instead.")
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
@@ -40,13 +46,19 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     quiet, as_json, dry_run = options.pop("quiet"), options.pop("as_json"), options.pop("dry_run")
     output, overwrite, threads = options.pop("output"), options.pop("overwrite"), options.pop("threads")
+    memory = options.pop("memory")
     if not dry_run and output is None:
         raise UsageError("name an output directory with -o DIR, or pass --dry-run")
     source = source_of(inputs, options)
     job = Deduplicator(shingles=shingles_of(options), **options)
     with progress(quiet or as_json) as shown:
         result = job.run(
-            source, output=None if dry_run else output, overwrite=overwrite, threads=threads, progress=shown
+            source,
+            output=None if dry_run else output,
+            overwrite=overwrite,
+            memory=memory,
+            threads=threads,
+            progress=shown,
         )
     if as_json:
         click.echo(json.dumps(result.report))

@@ -23,7 +23,6 @@ from sosie.types import I64, U64, Pairs
 
 WIDTH = 3  # words in a shingle: what the known similarities are about
 VOCABULARY = 20_000
-WORDS = (60, 100)  # least and most words of a document: about 500 bytes
 REPLACED = np.array([0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08])
 _ORIGIN, _SOURCE, _LENGTH, _RATE, _CAPITALS, _EDIT, _WORD, _NEW_WORD = range(8)
 
@@ -31,6 +30,8 @@ _ORIGIN, _SOURCE, _LENGTH, _RATE, _CAPITALS, _EDIT, _WORD, _NEW_WORD = range(8)
 @dataclass(frozen=True)
 class PlantedCorpus:
     """`documents` texts, of which about the share `copies` are edited copies of another.
+
+    `words` are the least and the most words of a document: by default, it has about 500 bytes.
 
     >>> corpus = PlantedCorpus(documents=1000, copies=0.3, seed=1)
     >>> table = next(corpus.tables())
@@ -41,12 +42,15 @@ class PlantedCorpus:
     documents: int
     copies: float = 0.2
     seed: int = 0
+    words: tuple[int, int] = (60, 100)
 
     def __post_init__(self) -> None:
         if self.documents < 0 or not 0 <= self.copies <= 1:
             raise UsageError(f"documents must not be negative and copies must be from 0 to 1, got {self}")
         if not 0 <= self.seed < 1 << 24:
             raise UsageError(f"seed must be from 0 to 2^24 - 1, got {self.seed}")
+        if not 1 <= self.words[0] <= self.words[1]:
+            raise UsageError(f"words are the least and the most words of a document, got {self.words}")
 
     def tables(self, size: int = 1 << 15) -> Iterator[Any]:
         """Yield the corpus in tables of at most `size` documents: id, text."""
@@ -95,7 +99,7 @@ class PlantedCorpus:
     def _words(self, rows: I64) -> tuple[I64, I64]:
         """Return the word numbers of these documents, and where each document starts."""
         origin = self._origin[rows]
-        low, high = WORDS
+        low, high = self.words
         lengths = low + (self._draw(_LENGTH, origin) % np.uint64(high - low + 1)).astype(np.int64)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)

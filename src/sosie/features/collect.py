@@ -40,10 +40,14 @@ def collect(
     shingles: Shingles,
     scratch: str | os.PathLike[str],
     *,
+    memory: int = IN_MEMORY,
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Collection:
-    """Read every document once and keep its features and the length of its text in bytes."""
+    """Read every document once and keep its features and the length of its text in bytes.
+
+    Features beyond `memory` bytes are in a file of `scratch`.
+    """
     sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     rejects: list[Reject] = []
 
@@ -61,7 +65,7 @@ def collect(
         column, span = piece
         return distinct(*shingles.occurrences(column, *span), False)
 
-    with Spill(scratch, np.dtype(np.uint64), memory=IN_MEMORY) as spill:
+    with Spill(scratch, np.dtype(np.uint64), memory=memory) as spill:
         for hashes, offsets, _ in ordered_map(extract, texts(), threads, ahead=AHEAD):
             spill.append(hashes)
             sizes.append(np.diff(offsets))

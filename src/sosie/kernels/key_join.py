@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sosie.kernels.arrays import I64, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.mix import splitmix64
 from sosie.kernels.sort_rows import bits_to_tell, gather_equal, sort_by_top_bits
-
-Bools = NDArray[np.bool_]
 
 
 def group_by_key(keys: U64) -> tuple[I64, I64]:
@@ -73,13 +70,10 @@ def count_pairs(offsets: I64, members: I64, split: int, limit: int) -> int:
 
 
 @kernel
-def write_pairs(
-    offsets: I64, members: I64, split: int, limit: int, values: U64, dense: Bools, table: int, pairs: I64
-) -> int:
-    """Write the pairs of a table's groups that no table before has written, and return their number.
+def write_pairs(offsets: I64, members: I64, split: int, limit: int, pairs: U64) -> None:
+    """Write the pairs inside groups of at most `limit` rows, packed: a in the upper, b in the lower 32 bits.
 
-    `dense[row, table]` marks the rows in groups of more than `limit` rows, which are not written. Rows from `split` on
-    are the second collection; with a split of 0 there is only one.
+    Rows from `split` on are the second collection; with a split of 0 there is only one.
     """
     count = 0
     for group in range(offsets.size - 1):
@@ -91,13 +85,5 @@ def write_pairs(
             middle += 1
         for i in range(begin, end if split == 0 else middle):
             for j in range(max(i + 1, middle), end):
-                a, b = members[i], members[j]
-                fresh = True
-                for before in range(table):
-                    if values[a, before] == values[b, before] and not dense[a, before]:
-                        fresh = False
-                        break
-                if fresh:
-                    pairs[count, 0], pairs[count, 1] = a, b
-                    count += 1
-    return count
+                pairs[count] = np.uint64(members[i]) << np.uint64(32) | np.uint64(members[j])
+                count += 1

@@ -5,6 +5,7 @@ Each method gives candidates for verification and says what share of the similar
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ from sosie.matches.join import join_signatures
 from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.order import ordered_pairs
 from sosie.matches.sets import PAIRS, join_rows
+from sosie.signatures.key_columns import key_columns
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.types import I64, Features, Pairs, Signatures
@@ -30,22 +32,32 @@ class Exact:
     shingles: Shingles = Shingles()
 
 
+@dataclass(frozen=True)
+class Room:
+    """What a join may use: a folder for spills, the bytes of memory beyond which it spills, and threads."""
+
+    scratch: str | os.PathLike[str]
+    memory: int = 1 << 28
+    threads: int | None = None
+
+
 Method = Exact | Minhash | Simhash
 
 SIMHASH_RECALL = 0.99
 
 
 def candidates(
-    method: Method, features: Features, sets: Sets, groups: Groups, threshold: Fraction, threads: int | None = None
+    method: Method, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room
 ) -> tuple[Pairs, float]:
     """Return candidate pairs of groups, and the recall that the method predicts for a pair at the threshold.
 
     `sets` holds the representatives of the groups, which are rows of `features`.
     """
+    threads = room.threads
     if isinstance(method, Exact):
         return join_rows(sets, threshold, threads), 1.0
     if isinstance(method, Minhash):
-        return _by_keys(method, features, sets, groups, threshold, threads), method.recall(float(threshold))
+        return _by_keys(method, features, sets, groups, threshold, room), method.recall(float(threshold))
     # The cosine of sets with Jaccard J is at least 2J / (1 + J), reached when they are of one size.
     radius = method.radius(float(2 * threshold / (1 + threshold)), SIMHASH_RECALL)
     signatures = method.fit().sign(features, threads=threads)
@@ -55,11 +67,12 @@ def candidates(
 
 
 def _by_keys(
-    method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, threads: int | None
+    method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room
 ) -> Pairs:
-    keys = method.fit().keys(features, threads=threads)
     most = 4 * PAIRS * len(groups)  # a pair counts in every table where it shares a key
-    found = key_groups(keys.values[_signed_rows(features, groups)], DENSE, most=most, threads=threads)
+    first = groups.representatives
+    with key_columns(method, features, first, room.scratch, room.memory, room.threads) as columns:
+        found = key_groups(columns, DENSE, most=most, threads=room.threads)
     linked_a, linked_b, counted = link_dense(sets, threshold, found.offsets, found.members)
     counters = {
         "keys": method.bands,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from sosie.errors import MismatchError
 from sosie.kernels.key_join import count_pairs, group_by_key, write_pairs
 from sosie.kernels.parallel import ordered_map
-from sosie.matches.order import ordered_pairs
+from sosie.matches.order import distinct_packed, ordered_pairs, unpacked
 from sosie.types import I64, U64, Keys, Pairs
 
 DENSE = 1024  # rows with one key beyond which not all pairs are written
 CROWDED = 16  # the same, where there would be more pairs than asked for
+PART = 1 << 22  # rows of a table that one task groups
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,7 @@ def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pai
         values, split = np.concatenate([a.values, b.values]), len(a)
         if not len(a) or not len(b):
             values, split = values[:0], 0
-    groups = _group(values, split, DENSE, threads)
+    groups = _group(list(values.T), split, DENSE, threads)
     if not len(groups.members):
         return Pairs(groups.a, groups.b - split, {"bounded_groups": 0, "bounded_pairs": 0})
     stars = [_star(members, split) for members in np.split(groups.members, groups.offsets[1:-1])]
@@ -57,17 +60,19 @@ def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pai
     return ordered_pairs(left, right - split, counters, distinct=False)
 
 
-def key_groups(values: U64, limit: int = DENSE, *, most: int | None = None, threads: int | None = None) -> KeyGroups:
-    """Return the pairs of rows that share a key, and the groups of more than `limit` rows apart.
+def key_groups(
+    columns: Sequence[U64], limit: int = DENSE, *, most: int | None = None, threads: int | None = None
+) -> KeyGroups:
+    """Return the pairs of rows that share a key in some table, and the groups of more than `limit` rows apart.
 
-    Every pair is given once, ordered by (a, b). Where the groups would hold more than `most` pairs, those of more than
-    16 rows are set apart, too.
+    `columns[t]` holds the keys of table t. Every pair is given once, ordered by (a, b). Where the groups would hold
+    more than `most` pairs, judged by the first table, those of more than 16 rows are set apart, too.
 
-    >>> groups = key_groups(np.array([[1, 5], [2, 5], [1, 6], [1, 7]], np.uint64), limit=2)
+    >>> groups = key_groups([np.array([1, 2, 1, 1], np.uint64), np.array([5, 5, 6, 7], np.uint64)], limit=2)
     >>> list(zip(groups.a.tolist(), groups.b.tolist())), groups.members.tolist()
     ([(0, 1)], [0, 2, 3])
     """
-    return _group(values, 0, limit, threads, most)
+    return _group(columns, 0, limit, threads, most)
 
 
 def _check(a: Keys, b: Keys) -> None:
@@ -77,34 +82,50 @@ def _check(a: Keys, b: Keys) -> None:
         raise MismatchError(f"keys of specs {a.digest} and {b.digest} cannot be joined: make both the same way")
 
 
-def _group(values: U64, split: int, limit: int, threads: int | None, most: int | None = None) -> KeyGroups:
-    values = np.ascontiguousarray(values)
-    tables = range(values.shape[1])
-    grouped = list(ordered_map(lambda table: group_by_key(np.ascontiguousarray(values[:, table])), tables, threads))
-    if most is not None and sum(_pairs_within(np.diff(offsets), limit) for offsets, _ in grouped) > most:
-        limit = min(limit, CROWDED)
-    dense = np.zeros(values.shape, np.bool_)
-    held = []
-    for table, (offsets, members) in enumerate(grouped):
-        for group in np.flatnonzero(np.diff(offsets) > limit):
-            rows = members[offsets[group] : offsets[group + 1]]
-            dense[rows, table] = True
-            if split == 0 or rows[0] < split <= rows[-1]:
-                held.append(rows)
+def _group(
+    columns: Sequence[U64], split: int, limit: int, threads: int | None, most: int | None = None
+) -> KeyGroups:
+    """Group the rows of every table, `columns[t]` being the keys of table t, in parts that fit into little memory."""
+    rows = len(columns[0]) if len(columns) else 0
+    parts = 1 << max(rows // PART, 0).bit_length()
 
-    def write(table: int) -> I64:
-        offsets, members = grouped[table]
-        pairs = np.empty((count_pairs(offsets, members, split, limit), 2), np.int64)
-        return pairs[: write_pairs(offsets, members, split, limit, values, dense, table, pairs)]
+    def grouped(table: int, part: int) -> tuple[I64, I64]:
+        if parts == 1:
+            return group_by_key(np.ascontiguousarray(columns[table]))
+        mixed = columns[table] * GOLDEN >> np.uint64(64 - parts.bit_length() + 1)
+        here = np.flatnonzero(mixed == part)
+        offsets, members = group_by_key(columns[table][here])
+        return offsets, here[members]
 
-    pairs = np.concatenate([np.empty((0, 2), np.int64), *ordered_map(write, tables, threads)])
-    ordered = ordered_pairs(pairs[:, 0], pairs[:, 1])
+    if most is not None and len(columns):
+        # Keys of one table are as good as those of another: the first tells how many pairs to expect.
+        expected = len(columns) * sum(_pairs_within(grouped(0, part)[0], limit) for part in range(parts))
+        limit = limit if expected <= most else min(limit, CROWDED)
+
+    def pairs_of(task: tuple[int, int]) -> tuple[U64, list[I64]]:
+        offsets, members = grouped(*task)
+        pairs = np.empty(count_pairs(offsets, members, split, limit), np.uint64)
+        write_pairs(offsets, members, split, limit, pairs)
+        dense = [members[offsets[group] : offsets[group + 1]] for group in np.flatnonzero(np.diff(offsets) > limit)]
+        return pairs, [rows for rows in dense if split == 0 or rows[0] < split <= rows[-1]]
+
+    held: list[I64] = []
+
+    def each() -> Iterator[U64]:
+        tasks = ((table, part) for table in range(len(columns)) for part in range(parts))
+        for pairs, dense in ordered_map(pairs_of, tasks, threads, ahead=1):
+            held.extend(dense)
+            yield pairs
+
+    pairs = distinct_packed(each())
     offsets = np.cumsum([0, *(len(rows) for rows in held)], dtype=np.int64)
-    return KeyGroups(ordered.a, ordered.b, offsets, np.concatenate([np.empty(0, np.int64), *held]))
+    members = np.concatenate([np.empty(0, np.int64), *held])
+    return KeyGroups(*unpacked(pairs), offsets, members)
 
 
-def _pairs_within(sizes: I64, limit: int) -> int:
+def _pairs_within(offsets: I64, limit: int) -> int:
     """Return the number of pairs inside groups of at most `limit` rows."""
+    sizes = np.diff(offsets)
     sizes = sizes[sizes <= limit]
     return int((sizes * (sizes - 1) // 2).sum())
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from sosie.types import I64, Counters, Pairs, VerifiedPairs
+from sosie.types import I64, U64, Counters, Pairs, VerifiedPairs
+
+WAITING = 1 << 20  # packed pairs that are sorted at a time, at least
 
 
 def ordered_pairs(a: I64, b: I64, counters: Counters | None = None, *, distinct: bool = True) -> Pairs:
@@ -18,12 +22,42 @@ def ordered_pairs(a: I64, b: I64, counters: Counters | None = None, *, distinct:
         order = np.lexsort((b, a))
         a, b = a[order], b[order]
     else:
-        packed = np.sort(a.astype(np.uint64) << np.uint64(32) | b.astype(np.uint64))
-        a, b = (packed >> np.uint64(32)).astype(np.int64), (packed & np.uint64(2**32 - 1)).astype(np.int64)
+        a, b = unpacked(np.sort(a.astype(np.uint64) << np.uint64(32) | b.astype(np.uint64)))
     if not distinct:
         new = (np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 0)
         a, b = a[new], b[new]
     return Pairs(a, b, dict(counters or {}))
+
+
+def distinct_packed(parts: Iterable[U64]) -> U64:
+    """Return the distinct values of all parts, sorted; parts are let go while more come.
+
+    >>> distinct_packed([np.array([3, 1], np.uint64), np.array([3], np.uint64)]).tolist()
+    [1, 3]
+    """
+    known = np.empty(0, np.uint64)
+    waiting: list[U64] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) > max(WAITING, len(known)):
+            known, waiting = _distinct([known, *waiting]), []
+    return _distinct([known, *waiting])
+
+
+def unpacked(pairs: U64) -> tuple[I64, I64]:
+    """Return the upper and the lower 32 bits of packed pairs.
+
+    >>> [side.tolist() for side in unpacked(np.array([3 << 32 | 7], np.uint64))]
+    [[3], [7]]
+    """
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(2**32 - 1)).astype(np.int64)
+
+
+def _distinct(parts: list[U64]) -> U64:
+    values = np.sort(np.concatenate(parts))
+    new = np.ones(len(values), np.bool_)
+    new[1:] = values[1:] != values[:-1]
+    return np.asarray(values[new])
 
 
 def merged(pairs: VerifiedPairs, more: VerifiedPairs) -> VerifiedPairs:

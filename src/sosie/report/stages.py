@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 import time
@@ -75,11 +74,6 @@ class Stages:
             self.progress.finish()
         seconds = time.perf_counter() - start
         self.finished.append({"stage": stage, "seconds": round(seconds, 3), "peak_memory_bytes": _peak()})
-
-
-def physical_memory() -> int:
-    """Return the machine's memory in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _reset_peak() -> None:
