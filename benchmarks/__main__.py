@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dedup, hamming, million, signing, startup
+from benchmarks import dedup, hamming, memory, million, signing, startup
 from benchmarks.corpus import Corpus
 from benchmarks.page import page
 
@@ -48,6 +48,8 @@ def main() -> None:
         results["startup"] = startup.rows()
     if "million" in wanted:
         results["million"] = million.rows()
+    if memory.RESULT.exists():
+        results["memory"] = json.loads(memory.RESULT.read_text("utf-8"))
     text = page(results)
     print(text)
     if not options.no_page:

@@ -45,6 +45,8 @@ def page(results: dict[str, Any]) -> str:
         stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in row["stages"].items())
         memory = f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB"
         lines.append(f"| {row['corpus']} | {row['kept']:,} | {row['seconds']:.1f} | {memory} | {stages} |")
+    if results.get("memory"):
+        lines += ["", *memory.lines(results["memory"]), "", "Made by `python -m benchmarks.memory`."]
     return "\n".join(lines) + "\n"
 
 
