@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +17,18 @@ from sosie.errors import UsageError
 from sosie.kernels.parallel import thread_count
 
 MEMORY = Input("the Arrow table", "documents.parquet", "arrow")
+REMEDIES = {
+    "datasets.DatasetDict": "give one of its splits, as in data['train']",
+    "datasets.IterableDataset": "it can be read only once; load it without streaming",
+    "polars.LazyFrame": "give what .collect() returns",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Where texts come from: a path, a glob, a folder, "-", a list of them, or anything with the Arrow C stream.
+    """Where texts come from: a path, a glob, a folder, "-", a list of them, or a table in memory.
+
+    A table is anything with the Arrow C stream (PyArrow, Polars, pandas, DuckDB) or a Hugging Face dataset.
 
     `id_column` defaults to the column `id` if the first document has one, else ids are file and line
     ("name.jsonl:17"; for a text file its name, for Arrow data the row from 0). `on_error` is "raise", or "skip" to
@@ -45,8 +53,8 @@ class Source:
             raise UsageError(f"batch_size must be at least 1, got {self.batch_size}")
         if self.text_column == self.id_column:
             raise UsageError(f"the column {self.id_column!r} cannot hold both the texts and the ids: name another")
-        if not isinstance(self.paths, pa.Table) and _is_arrow(self.paths):
-            object.__setattr__(self, "paths", _as_table(self.paths))
+        if not isinstance(self.paths, pa.Table):
+            object.__setattr__(self, "paths", _table_or_paths(self.paths))
 
     def batches(self, threads: int | None = None) -> Reading:
         """Read the source: an iterator of `Batch`, which also knows the ids, the inputs and their counts.
@@ -65,10 +73,23 @@ class Source:
         return reading.start(threads)
 
 
-def _is_arrow(paths: Any) -> bool:
-    if isinstance(paths, str | os.PathLike):
-        return False
-    return hasattr(paths, "__arrow_c_stream__") or hasattr(paths, "__arrow_c_array__")
+def _table_or_paths(documents: Any) -> Any:
+    """Return data in memory as a table, and paths as they are; anything else is refused."""
+    if isinstance(documents, str | os.PathLike):
+        return documents
+    if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
+        return _as_table(documents)
+    kind = f"{type(documents).__module__.partition('.')[0]}.{type(documents).__name__}"
+    if kind == "datasets.Dataset":  # Hugging Face: Arrow inside, without the protocol
+        return documents.with_format("arrow")[:]
+    if kind in REMEDIES:
+        raise UsageError(f"{kind} cannot be read: {REMEDIES[kind]}")
+    paths = list(documents) if isinstance(documents, Iterable) else [documents]
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            found = f"{kind} with {type(path).__name__}"
+            raise UsageError(f"documents are paths or a table with a text column, got {found}")
+    return paths
 
 
 def _as_table(data: Any) -> Any:
