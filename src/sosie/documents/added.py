@@ -45,7 +45,7 @@ class AddedColumns:
                 f"but there are {table.num_rows} rows of {_listed(table.schema)}"
             )
         for name, column in zip(table.column_names, table.columns, strict=True):
-            if column.type == pa.float64() and not pc.all(pc.is_finite(column)).as_py():
+            if column.type == pa.float64() and not pc.all(pc.is_finite(column), min_count=0).as_py():
                 raise MismatchError(f"the column to add {name!r} holds a number that is not finite. Use null for none.")
         return table
 
