@@ -34,11 +34,12 @@ def test_a_name_is_found_however_it_is_spelt(spelling, number, blank):
     names = MemberNames(["other", name])
     line = f'{{"text": "x", "{spelt}{number}"{blank}: 1}}'
     assert names.suspects(pa.array([line, '{"text": "x"}'], pa.large_string())).to_pylist() == [True, False]
-    assert names.taken(line.encode()) == {name + json.loads(f'"{number}"')}
+    assert names.spelt(line.encode()) == {name + json.loads(f'"{number}"')}
+    assert names.members(line.encode()) == {"text", *names.spelt(line.encode())}
 
 
-def test_only_members_of_the_object_itself_are_taken():
+def test_members_of_inner_objects_are_not_members():
     names = MemberNames(["kept", "similarity"])
     line = b'{"a": {"kept": 1}, "text": "\\"similarity\\": 1", "similarity_2" : [{"kept_1": 0}], "keptx": 1}'
     assert names.spelt(line) == {"kept", "kept_1", "similarity_2"}
-    assert names.taken(line) == {"similarity_2"}
+    assert names.members(line) == {"a", "text", "similarity_2", "keptx"}

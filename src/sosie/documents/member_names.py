@@ -21,8 +21,8 @@ class MemberNames:
     >>> names = MemberNames(["kept"])
     >>> names.suspects(pa.array(['{"text": "kept"}', '{"\\u006bept_1": 0}', '{"kept by": 0}'])).to_pylist()
     [False, True, False]
-    >>> names.taken(b'{"\\u006bept_1": {"kept": 0}}')
-    {'kept_1'}
+    >>> sorted(names.spelt(b'{"\\u006bept_1": {"kept": 0}}')), names.members(b'{"\\u006bept_1": {"kept": 0}}')
+    (['kept', 'kept_1'], {'kept_1'})
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -35,13 +35,13 @@ class MemberNames:
         return pc.match_substring_regex(lines, self._pattern)
 
     def spelt(self, line: bytes) -> set[str]:
-        """Return the names that members of a line have, at any depth."""
+        """Return those of the names that members have at any depth."""
         return {json.loads(match) for match in self._in_line.findall(line)}
 
-    def taken(self, line: bytes) -> set[str]:
-        """Return the names that members of the object in a line have; at any depth, if it is nested too deeply."""
+    def members(self, line: bytes) -> set[str]:
+        """Return the names of the members of the object in a line; those spelt, if it is nested too deeply to parse."""
         members = members_of(line)
-        return self.spelt(line) if members is None else self.spelt(line) & set(members.names())
+        return self.spelt(line) if members is None else set(members.names())
 
 
 def _spellings(character: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.documents.added import free_names
+from sosie.documents.columns import single
 from sosie.documents.csv_blocks import read_csv, read_header
 from sosie.documents.csv_record import quoted
 from sosie.documents.literals import csv_fields
@@ -49,5 +50,5 @@ def more_fields(added: Any, delimiter: bytes) -> Any:
     """Return the fields of each row, each after a delimiter."""
     parts = []
     for column in added.columns:
-        parts += [delimiter.decode(), csv_fields(column.combine_chunks(), delimiter)]
+        parts += [delimiter.decode(), csv_fields(single(column), delimiter)]
     return joined(*parts)

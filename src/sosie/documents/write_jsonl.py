@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from sosie.documents.added import free_names
 from sosie.documents.blocks import BLANK, find_lines, read_blocks
+from sosie.documents.columns import single
 from sosie.documents.literals import json_literals
 from sosie.documents.member_names import MemberNames
 from sosie.documents.share import ANNOTATED, Share
@@ -21,7 +22,9 @@ from sosie.documents.write_blocks import Cut, Portion, cut_portions, split_block
 from sosie.kernels.parallel import ordered_map
 from sosie.types import I64
 
-_OPEN, _CLOSE = b"{}"
+_OPEN = ord("{")
+_STEPS = 4
+_IS_BLANK = np.isin(np.arange(256), list(BLANK))
 
 
 def split_lines(share: Share, threads: int | None, advance: Callable[[int], None]) -> int:
@@ -71,21 +74,27 @@ def _clashes(bodies: Any, wanted: list[str], known: MemberNames) -> dict[tuple[s
     found: dict[tuple[str, ...], list[int]] = {}
     lines = np.flatnonzero(known.suspects(bodies)).tolist()
     for line, body in zip(lines, bodies.take(pa.array(lines, pa.int64())).to_pylist(), strict=True):
-        taken = known.taken(f"{body}}}".encode())
-        if taken:
-            found.setdefault(tuple(free_names(wanted, taken)), []).append(line)
+        names = free_names(wanted, known.members(f"{body}}}".encode()))
+        if names != wanted:
+            found.setdefault(tuple(names), []).append(line)
     return found
 
 
 def _insertions(cut: Cut) -> I64:
     """Return where each object ends, before its closing brace and the blanks around that."""
-    data = np.frombuffer(cut.block, np.uint8)
-    at = cut.ends - 1
-    blank = np.isin(data[at - 1], list(BLANK))
-    for line in np.flatnonzero((data[at] != _CLOSE) | blank).tolist():
+    return _before_blanks(cut, _before_blanks(cut, cut.ends) - 1)
+
+
+def _before_blanks(cut: Cut, stops: I64) -> I64:
+    """Move a stop in each line back over blanks: a few in all lines at once, a longer run in its own line."""
+    data, stops, moving = np.frombuffer(cut.block, np.uint8), stops.copy(), np.arange(len(stops))
+    for _ in range(_STEPS):
+        moving = moving[_IS_BLANK[data[stops[moving] - 1]]]
+        stops[moving] -= 1
+    for line in moving.tolist():
         start = int(cut.starts[line])
-        at[line] = start + len(cut.block[start : cut.ends[line]].rstrip(BLANK)[:-1].rstrip(BLANK))
-    return at
+        stops[line] = start + len(cut.block[start : stops[line]].rstrip(BLANK))
+    return stops
 
 
 def _separators(cut: Cut, at: I64) -> Any:
@@ -98,7 +107,7 @@ def _members(added: Any, names: Iterable[str]) -> Any:
     parts: list[Any] = []
     for name, column in zip(names, added.columns, strict=True):
         comma = ", " if parts else ""
-        parts += [f"{comma}{json.dumps(name, ensure_ascii=False)}: ", json_literals(column.combine_chunks())]
+        parts += [f"{comma}{json.dumps(name, ensure_ascii=False)}: ", json_literals(single(column))]
     return joined(*parts)
 
 
@@ -116,5 +125,5 @@ def _taken_in(portion: Portion, known: MemberNames) -> set[str]:
     for line in lines.filter(known.suspects(lines)).to_pylist():
         raw = line.encode()
         if not known.spelt(raw) <= taken:
-            taken |= known.taken(raw)
+            taken |= known.spelt(raw) & known.members(raw)
     return taken

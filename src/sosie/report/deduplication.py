@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -122,7 +123,7 @@ class Deduplication:
 
     def write_documents(
         self,
-        directory: Path,
+        directory: str | os.PathLike[str],
         threads: int | None = None,
         advance: Callable[[int], None] = lambda count: None,
         annotate: bool = False,
