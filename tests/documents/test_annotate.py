@@ -169,6 +169,21 @@ def test_an_input_of_which_nothing_is_left(tmp_path):
 ONE = Added(lambda row: [row], pa.schema([("kept", pa.int64())]))
 
 
+def test_numbers_run_over_all_inputs(tmp_path):
+    files = {"a.txt": "0", "b.jsonl": '{"text": "1"}\n{"text": "2", "kept": 0}', "c.csv": "text\n3\n", "d/e.md": "5"}
+    (tmp_path / "in/d").mkdir(parents=True)
+    for name, content in files.items():
+        (tmp_path / "in" / name).write_text(content)
+    pq.write_table(pa.table({"text": ["4"]}), tmp_path / "in/d/a.parquet")
+    annotate(Source(tmp_path / "in"), tmp_path / "out", ONE)
+    out = tmp_path / "out/annotated"
+    assert (out / "b.jsonl").read_text() == '{"text": "1", "kept_1": 1}\n{"text": "2", "kept": 0, "kept_1": 2}\n'
+    assert (out / "c.csv").read_text() == "text,kept\n3,3\n"
+    assert pq.read_table(out / "d/a.parquet").to_pylist() == [{"text": "4", "kept": 4}]
+    assert (out / "d/e.md").read_text() == "5"
+    assert (tmp_path / "out/annotations.tsv").read_text() == "file\tkept\na.txt\t0\nd/e.md\t5\n"
+
+
 @pytest.mark.parametrize(
     ("lines", "name"),
     [
