@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from tests.documents.writing import reasons
 
 from sosie.documents import Decisions, Source, write_documents
 from sosie.documents.inputs import list_inputs
@@ -34,8 +35,8 @@ def test_lines_are_read_written_and_called_stdin(pipe, tmp_path):
     reading = Source("-").batches()
     assert [text for batch in reading for text in batch.texts.to_pylist()] == ["a", "b", "c"]
     assert reading.ids.take([0, 1, 2]).to_pylist() == ["stdin:1", "stdin:3", "stdin:4"]
-    state = np.array([0, 1, 0], np.uint8)
-    write_documents(reading, Decisions(state, np.zeros(3, np.int64), np.ones(3)), tmp_path / "out")
+    decisions = Decisions(np.array([0, 1, 0], np.uint8), reasons(reading, np.zeros(3, np.int64), np.ones(3)))
+    write_documents(reading, decisions, tmp_path / "out")
     assert (tmp_path / "out/kept/stdin.jsonl").read_bytes() == b'{"text": "a"}\n{"text": "c"}\n'
     dropped = b'{"text": "b", "duplicate_of": "stdin:1", "similarity": 1.0}\n'
     assert (tmp_path / "out/dropped/stdin.jsonl").read_bytes() == dropped

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.documents.writing import write
+from tests.documents.writing import all_kept, write
 
-from sosie.documents import Decisions, Source, blocks, text_files, write_documents
+from sosie.documents import Source, blocks, text_files, write_documents
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import list_inputs
 from sosie.documents.text_files import decode_texts, read_texts
@@ -189,9 +189,7 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, change, when):
         if when == "reading":
             list(reading)
         else:
-            write_documents(
-                reading, Decisions(np.zeros(2, np.uint8), np.zeros(2, np.int64), np.zeros(2)), tmp_path / "out"
-            )
+            write_documents(reading, all_kept(reading), tmp_path / "out")
 
 
 def test_names_that_are_not_utf8_and_names_with_tabs(tmp_path):

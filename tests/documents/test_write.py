@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,30 +11,24 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.documents.writing import all_kept, write
 
-from sosie.documents import DROPPED, KEPT, REJECTED, Decisions, RejectLog, Source, blocks, write_documents
-from sosie.documents.write_jsonl import splice
+from sosie.documents import Decisions, RejectLog, Source, blocks, write_documents
+from sosie.documents.member_names import MemberNames
+from sosie.documents.write_blocks import Cut
+from sosie.documents.write_jsonl import extend_lines
 from sosie.errors import DataError, MismatchError
 
 MAP = pa.map_(pa.string(), pa.int8())
 
 
 def run(source, dropped, out, **options):
-    """Drop the documents `dropped` (number -> twin) and write the rest; return the pass and the counts."""
-    reading = source.batches()
+    """Drop the documents `dropped` (number -> twin), write the rest, and list the rejected ones."""
     out.mkdir(exist_ok=True)
-    state, twins, similarity = [], {}, {}
     with RejectLog(out) as log:
-        for batch in reading:
+        for batch in source.batches():
             log.add(batch.rejects)
-            state += [(reject.row, REJECTED) for reject in batch.rejects]
-    states = np.full(reading.documents, KEPT)
-    for row, value in state:
-        states[row] = value
-    twins, similarity = np.zeros(reading.documents, np.int64), np.zeros(reading.documents)
-    for row, twin in dropped.items():
-        states[row], twins[row], similarity[row] = DROPPED, twin, 0.5 + row / 64
-    return write_documents(reading, Decisions(states, twins, similarity), out, **options)
+    return write(source, dropped, out, **options)
 
 
 def files(folder):
@@ -102,7 +97,9 @@ def test_compressed_outputs_are_the_same_every_time(tmp_path, suffix, monkeypatc
     ],
 )
 def test_members_are_spliced_in(line, expected):
-    assert splice(line, 7, 0.5) == expected
+    cut = Cut(line + b"\n", np.array([0]), np.array([len(line)]))
+    added = pa.table({"duplicate_of": [7], "similarity": [0.5]})
+    assert extend_lines(cut, added, MemberNames(added.column_names)) == expected
 
 
 @given(
@@ -197,16 +194,14 @@ def test_inputs_that_changed_since_they_were_read(tmp_path, name):
     reading = Source(path).batches()
     for _ in reading:
         pass
-    decisions = Decisions(np.zeros(10, np.uint8), np.zeros(10, np.int64), np.zeros(10))
+    decisions = all_kept(reading)
     with pytest.raises(MismatchError):
-        write_documents(reading, Decisions(*(array[:9] for array in vars(decisions).values())), tmp_path / "out")
+        write_documents(reading, replace(decisions, state=decisions.state[:9]), tmp_path / "out")
     os.utime(path, ns=(5, 5))
     with pytest.raises(DataError, match=f"{name}: changed while it was being read"):
         write_documents(reading, decisions, tmp_path / "out")
 
 
 def test_decisions_are_checked():
-    with pytest.raises(MismatchError):
-        Decisions(np.zeros(2, np.uint8), np.zeros(1, np.int64), np.zeros(2))
-    with pytest.raises(MismatchError):
-        Decisions(np.array([3], np.uint8), np.zeros(1, np.int64), np.zeros(1))
+    with pytest.raises(MismatchError, match="states are 0, 1 and 2, got 3"):
+        Decisions(np.array([3], np.uint8), lambda rows: pa.table({}))

@@ -4,14 +4,13 @@ import csv
 import gzip
 import io
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.documents.writing import write
+from tests.documents.writing import all_kept, write
 
-from sosie.documents import Decisions, Source, blocks, write_documents
+from sosie.documents import Source, blocks, write_documents
 from sosie.errors import DataError
 
 
@@ -89,4 +88,4 @@ def test_a_file_that_changed_since_it_was_read(tmp_path):
     assert [len(batch) for batch in reading] == [1]
     path.write_bytes(b"text\na\nb\n")
     with pytest.raises(DataError, match=r"a.csv: changed while it was being read"):
-        write_documents(reading, Decisions(np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(1)), tmp_path / "out")
+        write_documents(reading, all_kept(reading), tmp_path / "out")

@@ -1,8 +1,7 @@
-"""The decisions about one input, and where its documents go."""
+"""The records of one input: which are copied as they are, which get columns added, and where they go."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,42 +9,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.documents.added import AddedColumns
 from sosie.documents.inputs import Input
-from sosie.types import F64
 
-KEPT, DROPPED, REJECTED = np.uint8(0), np.uint8(1), np.uint8(2)
-MEMBERS = ("duplicate_of", "similarity")
+COPIED, ANNOTATED, LEFT_OUT = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """States of all records of an input; ids of the kept twins and similarities of its dropped ones, in order."""
+    """What becomes of each record of an input: COPIED, ANNOTATED or LEFT_OUT.
+
+    `first` is the document number of its first record. The files are None where nothing is to be written:
+    `copies` if all documents are annotated, `annotated` if none is.
+    """
 
     source: Input
-    state: NDArray[np.uint8]
-    duplicate_of: Any
-    similarity: F64
-    kept: Path
-    dropped: Path
+    first: int
+    place: NDArray[np.uint8]
+    added: AddedColumns
+    copies: Path | None
+    annotated: Path | None
 
-    @property
-    def has_dropped(self) -> bool:
-        """Whether any document of this input is dropped."""
-        return len(self.duplicate_of) > 0
+    def places(self, start: int, count: int) -> NDArray[np.uint8]:
+        """Return what becomes of `count` records from `start` on."""
+        place = self.place[start : start + count]
+        if len(place) < count:
+            raise self.source.changed()
+        return place
 
-
-def free_names(taken: Iterable[str]) -> list[str]:
-    """Return the names of the two new members; a name that is taken gets a number.
-
-    >>> free_names(["text", "similarity", "similarity_1"])
-    ['duplicate_of', 'similarity_2']
-    """
-    used = set(taken)
-    names = []
-    for name in MEMBERS:
-        free, number = name, 0
-        while free in used:
-            number += 1
-            free = f"{name}_{number}"
-        names.append(free)
-    return names
+    def columns(self, start: int, place: NDArray[np.uint8]) -> Any:
+        """Return the columns that are added to the annotated ones among the records from `start` on."""
+        return self.added.take(np.flatnonzero(place == ANNOTATED) + (self.first + start))

@@ -1,4 +1,4 @@
-"""Documents go where they belong: kept and dropped, file by file as they came."""
+"""Documents go where they belong: kept and dropped, or annotated, file by file as they came."""
 
 from __future__ import annotations
 
@@ -6,39 +6,42 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.documents.added import AddedColumns
 from sosie.documents.inputs import Input
 from sosie.documents.reading import Reading
-from sosie.documents.share import DROPPED, KEPT, REJECTED, Share
+from sosie.documents.share import ANNOTATED, LEFT_OUT, Share
 from sosie.documents.write_csv import split_records
 from sosie.documents.write_jsonl import split_lines
 from sosie.documents.write_parquet import split_rows
 from sosie.documents.write_text import split_files
 from sosie.errors import MismatchError
-from sosie.types import F64, I64
+from sosie.types import I64
 
 __all__ = ["DROPPED", "KEPT", "REJECTED", "Decisions", "Written", "write_documents"]
 
 
+KEPT, DROPPED, REJECTED = np.uint8(0), np.uint8(1), np.uint8(2)
+
+
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What becomes of every document, by document number.
+    """What becomes of every document, by document number: `state` is KEPT, DROPPED or REJECTED.
 
-    `state` is KEPT, DROPPED or REJECTED. A dropped document i is a duplicate of document `duplicate_of[i]`, with
-    `similarity[i]`; elsewhere both are ignored.
+    `columns` gives the columns that are added to some documents, as a table with a row for each of the numbers it is
+    given: any columns of text, int64, float64 or bool, always the same ones, null where there is no value.
     """
 
     state: NDArray[np.uint8]
-    duplicate_of: I64
-    similarity: F64
+    columns: Callable[[I64], Any]
 
     def __post_init__(self) -> None:
-        sizes = {len(self.state), len(self.duplicate_of), len(self.similarity)}
-        if len(sizes) > 1 or (len(self.state) and self.state.max() > REJECTED):
-            raise MismatchError("decisions are three arrays of one length, with states 0, 1 and 2")
+        if len(self.state) and self.state.max() > REJECTED:
+            raise MismatchError(f"states are 0, 1 and 2, got {self.state.max()}")
 
 
 @dataclass(frozen=True)
@@ -56,20 +59,26 @@ def write_documents(
     directory: str | os.PathLike[str],
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
+    annotate: bool = False,
 ) -> Written:
     """Read the inputs again and write `kept/<name>` and `dropped/<name>`, in the format of each input.
 
-    Kept lines and records are copied byte for byte; dropped documents get two more members or columns, `duplicate_of`
-    (an id) and `similarity`; where a document or a file has such a name already, the new one is `duplicate_of_1`
-    (`_2`, ...). `kept/<name>` always appears, `dropped/<name>` if it holds a document. Blank lines are not copied.
-    Text files are copied, and `dropped.tsv` lists the dropped ones. `advance` is told how many documents were written.
+    Kept lines and records are copied byte for byte; dropped documents get the columns of the decisions as members or
+    columns; where a document or a file has such a name already, the new one is `name_1` (`_2`, ...). `kept/<name>`
+    always appears, `dropped/<name>` if it holds a document. Blank lines are not copied. Text files are copied, and
+    `dropped.tsv` lists the dropped ones with their columns. `advance` is told how many documents were written.
+
+    With `annotate`, there is `annotated/<name>` instead, with all documents that are not rejected, in their order and
+    each with the columns; text files are listed in `annotations.tsv`.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
+    added = AddedColumns(decisions.columns)
     first = 0
     for source, count in zip(reading.inputs, reading.counts.tolist(), strict=True):
-        span = slice(first, first + count)
-        share = _share(source, span, decisions, reading, Path(directory))
+        state = decisions.state[first : first + count]
+        place = np.where(state == REJECTED, LEFT_OUT, ANNOTATED) if annotate else state
+        share = Share(source, first, place, added, *_files(source, state, Path(directory), annotate))
         if source.files is not None:
             done = split_files(share, source.files, threads, advance)
         elif source.format == "jsonl":
@@ -85,15 +94,14 @@ def write_documents(
     return Written(*counts.tolist())
 
 
-def _share(source: Input, span: slice, decisions: Decisions, reading: Reading, directory: Path) -> Share:
-    """Cut the decisions about one input; `duplicate_of` becomes the ids for its dropped documents, in order."""
-    state = decisions.state[span]
-    dropped = state == DROPPED
-    ids = reading.ids.take(decisions.duplicate_of[span][dropped])
-    folders = (directory / "kept", directory / "dropped")
+def _files(source: Input, state: NDArray[np.uint8], directory: Path, annotate: bool) -> tuple[Path | None, Path | None]:
+    """Return where the copies and the annotated documents of an input go; a folder for text files."""
+    copies = None if annotate else directory / "kept"
+    annotated = directory / "annotated" if annotate else directory / "dropped" if np.any(state == DROPPED) else None
     if source.files is not None:
-        return Share(source, state, ids, decisions.similarity[span][dropped], *folders)
-    folders = (folders[0] / source.name, folders[1] / source.name)
-    for path in folders if dropped.any() else folders[:1]:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    return Share(source, state, ids, decisions.similarity[span][dropped], *folders)
+        return copies, annotated
+    paths = [folder and folder / source.name for folder in (copies, annotated)]
+    for path in paths:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    return paths[0], paths[1]

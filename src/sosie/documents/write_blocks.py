@@ -1,4 +1,4 @@
-"""Blocks of lines or records to kept and dropped: kept ones byte for byte, in runs, in the input's compression."""
+"""Blocks of lines or records to their places: copied in runs or with more columns, in the input's compression."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sosie.documents.share import DROPPED, KEPT, Share
+from sosie.documents.share import ANNOTATED, COPIED, Share
 from sosie.kernels.parallel import ordered_map
-from sosie.types import F64, I64, Bools
+from sosie.types import I64
 
 _GZIP_LEVEL = 6
-# A record without its newline, the id of the kept twin, the similarity -> the record with both, and a newline.
-Splice = Callable[[bytes, "str | int", float], bytes]
 
 
 class Spans(Protocol):
@@ -36,14 +34,32 @@ class Spans(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Cut:
+    """Some records of a block that ends with a newline: `block[starts[i]:ends[i]]`, and a newline after each."""
+
+    block: bytes
+    starts: I64
+    ends: I64
+
+
+# Records and the columns to add, row by row -> the bytes to write.
+Splice = Callable[[Cut, Any], bytes]
+
+
+@dataclass(frozen=True, eq=False)
 class Portion:
-    """A block and what becomes of each of its records; ids and similarities of the dropped ones."""
+    """A block and what becomes of each of its records; `start` is the first one's place in the input."""
 
     block: bytes
     spans: Spans
-    state: NDArray[np.uint8]
-    duplicate_of: Any
-    similarity: F64
+    place: NDArray[np.uint8]
+    start: int
+
+    def cut(self, place: np.uint8) -> Cut:
+        """Return the records of one place."""
+        chosen = self.place == place
+        block = self.block if self.block.endswith(b"\n") else self.block + b"\n"
+        return Cut(block, self.spans.starts[chosen], self.spans.ends[chosen])
 
 
 def split_blocks(
@@ -54,60 +70,55 @@ def split_blocks(
     threads: int | None,
     advance: Callable[[int], None],
 ) -> int:
-    """Write the records of one input where its decisions say, each file after its head; return how many there were."""
+    """Write the records of one input to their places, each file after its head; return how many there were."""
     compression = share.source.compression
     pack = _member if compression == "gzip" else bytes
     done = 0
     with contextlib.ExitStack() as stack:
-        kept_file = stack.enter_context(_create(share.kept, compression))
-        kept_file.write(pack(heads[0]))
-        dropped_file = None
-        if share.has_dropped:
-            dropped_file = stack.enter_context(_create(share.dropped, compression))
-            dropped_file.write(pack(heads[1]))
-        split = partial(_split, splice=splice, pack=pack)
-        for count, kept, dropped in ordered_map(split, _portions(share, blocks), threads):
+        files = []
+        for path, head in zip((share.copies, share.annotated), heads, strict=True):
+            files.append(None if path is None else stack.enter_context(_create(path, compression)))
+            if files[-1] is not None:
+                files[-1].write(pack(head))
+        # Columns are asked for in order and by one thread.
+        portions = ((each, share.columns(each.start, each.place)) for each in cut_portions(share, blocks))
+        for count, contents in ordered_map(partial(_split, splice=splice, pack=pack), portions, threads):
             done += count
             advance(count)
-            kept_file.write(kept)
-            if dropped_file is not None:
-                dropped_file.write(dropped)
+            for file, content in zip(files, contents, strict=True):
+                if file is not None:
+                    file.write(content)
     return done
 
 
-def _portions(share: Share, blocks: Iterator[tuple[bytes, Spans]]) -> Iterator[Portion]:
-    done = dropped = 0
+def cut_portions(share: Share, blocks: Iterator[tuple[bytes, Spans]]) -> Iterator[Portion]:
+    """Yield the blocks of one input with what becomes of their records."""
+    done = 0
     for block, spans in blocks:
         count = len(spans.starts)
-        state = share.state[done : done + count]
-        if len(state) < count:
-            raise share.source.changed()
-        gone = slice(dropped, dropped + int(np.count_nonzero(state == DROPPED)))
-        yield Portion(block, spans, state, share.duplicate_of[gone], share.similarity[gone])
-        done, dropped = done + count, gone.stop
+        yield Portion(block, spans, share.places(done, count), done)
+        done += count
 
 
-def _split(portion: Portion, splice: Splice, pack: Callable[[bytes], bytes]) -> tuple[int, bytes, bytes]:
-    """Return how many records there are, and the bytes to write as kept and as dropped."""
-    block, spans = portion.block, portion.spans
-    gone = portion.state == DROPPED
-    places = zip(spans.starts[gone].tolist(), spans.ends[gone].tolist(), strict=True)
-    values = zip(places, portion.duplicate_of.to_pylist(), portion.similarity.tolist(), strict=True)
-    dropped = b"".join([splice(block[start:end], twin, similarity) for (start, end), twin, similarity in values])
-    return len(spans.starts), pack(_copy(block, spans, portion.state == KEPT)), pack(dropped)
+def _split(
+    item: tuple[Portion, Any], splice: Splice, pack: Callable[[bytes], bytes]
+) -> tuple[int, tuple[bytes, bytes]]:
+    """Return how many records there are, and the bytes to write as copies and as annotated."""
+    portion, added = item
+    annotated = splice(portion.cut(ANNOTATED), added) if added.num_rows else b""
+    return len(portion.place), (pack(_copy(portion.cut(COPIED))), pack(annotated))
 
 
-def _copy(block: bytes, spans: Spans, chosen: Bools) -> bytes:
-    """Join the chosen records, newlines included; neighbours are copied as one run."""
-    starts, ends = spans.starts[chosen], spans.ends[chosen] + 1
+def _copy(cut: Cut) -> bytes:
+    """Join records, newlines included; neighbours are copied as one run."""
+    starts, ends = cut.starts, cut.ends + 1
     if not len(starts):
         return b""
     first = np.ones(len(starts), bool)
     first[1:] = starts[1:] != ends[:-1]
     last = np.roll(first, -1)
-    view = memoryview(block)
-    joined = b"".join([view[start:end] for start, end in zip(starts[first].tolist(), ends[last].tolist(), strict=True)])
-    return joined if joined.endswith(b"\n") else joined + b"\n"
+    view = memoryview(cut.block)
+    return b"".join([view[start:end] for start, end in zip(starts[first].tolist(), ends[last].tolist(), strict=True)])
 
 
 def _member(content: bytes) -> bytes:

@@ -1,7 +1,8 @@
-"""Parquet rows, or rows in memory, to kept and dropped: same columns, schema, metadata and compression."""
+"""Parquet rows, or rows in memory, to their places: same columns, schema, metadata and compression."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sosie.documents.added import free_names
+from sosie.documents.columns import single
 from sosie.documents.parquet import open_parquet, read_parquet, slice_table
-from sosie.documents.share import DROPPED, KEPT, Share, free_names
+from sosie.documents.share import ANNOTATED, COPIED, Share
 from sosie.types import Bools
 
 _ROWS = 1 << 16
@@ -19,7 +22,7 @@ GROUP_BYTES = 64 << 20
 
 
 def split_rows(share: Share, table: Any, threads: int | None, advance: Callable[[int], None]) -> int:
-    """Write the rows of one input where its decisions say; return how many it had."""
+    """Write the rows of one input to their places; return how many it had."""
     if table is not None:
         schema, compression = table.schema, "zstd"
         batches: Iterator[Any] = slice_table(table, None, _ROWS)
@@ -27,33 +30,33 @@ def split_rows(share: Share, table: Any, threads: int | None, advance: Callable[
         with open_parquet(share.source) as file:
             schema, compression = file.schema_arrow, _compressions(file.metadata)
         batches = read_parquet(share.source, None, _ROWS, threads)
-    done: int = 0
-    dropped: int = 0
-    kept_file = RowGroups(share.kept, schema, compression)
-    dropped_file = None
-    try:
-        if share.has_dropped:
-            dropped_file = RowGroups(share.dropped, _wider(schema, share), compression)
+    done = 0
+    with contextlib.ExitStack() as stack:
+        copies = annotated = None
+        if share.copies is not None:
+            copies = stack.enter_context(RowGroups(share.copies, schema, compression))
+        if share.annotated is not None:
+            annotated = stack.enter_context(RowGroups(share.annotated, _wider(schema, share), compression))
         for batch in batches:
-            state = share.state[done : done + batch.num_rows]
+            place = share.places(done, batch.num_rows)
+            if copies is not None:
+                for part in _choose(batch, place == COPIED):
+                    copies.add(part)
+            if annotated is not None:
+                for part in _widen(batch, place == ANNOTATED, share.columns(done, place), annotated.schema):
+                    annotated.add(part)
             done += batch.num_rows
             advance(batch.num_rows)
-            if len(state) < batch.num_rows:
-                raise share.source.changed()
-            for part in _choose(batch, state == KEPT):
-                kept_file.add(part)
-            if dropped_file is None:
-                continue
-            for part in _choose(batch, state == DROPPED):
-                span = slice(dropped, dropped + part.num_rows)
-                columns = [*part.columns, share.duplicate_of[span], pa.array(share.similarity[span])]
-                dropped_file.add(pa.record_batch(columns, schema=dropped_file.schema))
-                dropped += part.num_rows
-    finally:
-        kept_file.close()
-        if dropped_file is not None:
-            dropped_file.close()
     return done
+
+
+def _widen(batch: Any, chosen: Bools, added: Any, schema: Any) -> Iterator[Any]:
+    """Yield the chosen rows with the columns that are added to them."""
+    done = 0
+    for part in _choose(batch, chosen):
+        more = [single(column) for column in added.slice(done, part.num_rows).columns]
+        yield pa.record_batch([*part.columns, *more], schema=schema)
+        done += part.num_rows
 
 
 def _choose(batch: Any, chosen: Bools) -> list[Any]:
@@ -82,7 +85,10 @@ class RowGroups:
         if self._bytes >= GROUP_BYTES:
             self._flush()
 
-    def close(self) -> None:
+    def __enter__(self) -> RowGroups:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         """Write what is waiting and the footer."""
         try:
             self._flush()
@@ -96,8 +102,9 @@ class RowGroups:
 
 
 def _wider(schema: Any, share: Share) -> Any:
-    twin, similarity = free_names(schema.names)
-    return schema.append(pa.field(twin, share.duplicate_of.type)).append(pa.field(similarity, pa.float64()))
+    for name, kind in zip(free_names(share.added.names, schema.names), share.added.schema.types, strict=True):
+        schema = schema.append(pa.field(name, kind))
+    return schema
 
 
 def _compressions(metadata: Any) -> Any:

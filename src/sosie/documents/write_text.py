@@ -1,4 +1,4 @@
-"""Text files to kept and dropped: copies under their names, and `dropped.tsv`, which says why the dropped ones went."""
+"""Text files to their places: copies under their names, and one list of the columns that they cannot hold."""
 
 from __future__ import annotations
 
@@ -6,54 +6,65 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from sosie.documents.added import free_names
 from sosie.documents.csv_record import quoted
 from sosie.documents.folder import TextFiles
-from sosie.documents.share import DROPPED, KEPT, MEMBERS, Share
+from sosie.documents.literals import csv_fields
+from sosie.documents.share import ANNOTATED, COPIED, Share
+from sosie.documents.splice import concatenated, joined
 from sosie.documents.text_files import read_texts
+from sosie.documents.write_csv import more_fields
 from sosie.kernels.parallel import ordered_map
 
-LIST = "dropped.tsv"
+DROPPED_LIST, ANNOTATED_LIST = "dropped.tsv", "annotations.tsv"
+_TAB = b"\t"
 
 
 def split_files(share: Share, files: TextFiles, threads: int | None, advance: Callable[[int], None]) -> int:
-    """Copy the files of one input where its decisions say; return how many there were."""
-    share.kept.mkdir(parents=True, exist_ok=True)
+    """Copy the files of one input to their places; return how many there were."""
+    targets = {COPIED: share.copies, ANNOTATED: share.annotated}
+    folders = {int(place): folder for place, folder in targets.items() if folder is not None}
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
     done = 0
-    for count in ordered_map(_copy, _portions(share, files), threads):
-        done += count
-        advance(count)
-    if share.has_dropped:
-        _list_dropped(share, files)
+    for portion in ordered_map(_copy, _portions(share, files, folders), threads):
+        _list(share, portion)
+        done += len(portion.names)
+        advance(len(portion.names))
     return done
 
 
 @dataclass(frozen=True, eq=False)
 class Portion:
-    """The contents of some files, and where each goes: `targets[state]`."""
+    """The contents of some files, where each goes (`folders[place]`), and the columns of the annotated ones."""
 
     contents: list[bytes]
     names: list[str]
-    state: NDArray[np.uint8]
-    targets: dict[int, Path]
+    labels: Any
+    place: NDArray[np.uint8]
+    folders: dict[int, Path]
+    added: Any
 
 
-def _portions(share: Share, files: TextFiles) -> Iterator[Portion]:
-    targets = {int(KEPT): share.kept, int(DROPPED): share.dropped}
+def _portions(share: Share, files: TextFiles, folders: dict[int, Path]) -> Iterator[Portion]:
     for block in read_texts(files):
-        span = slice(block.first, block.first + len(block))
-        yield Portion(block.contents, files.names[span], share.state[span], targets)
+        place = share.places(block.first, len(block))
+        names = files.names[block.first : block.first + len(block)]
+        yield Portion(block.contents, names, block.labels, place, folders, share.columns(block.first, place))
 
 
-def _copy(portion: Portion) -> int:
+def _copy(portion: Portion) -> Portion:
     made: set[str] = set()
-    for content, name, state in zip(portion.contents, portion.names, portion.state.tolist(), strict=True):
-        if state not in portion.targets:
+    for content, name, place in zip(portion.contents, portion.names, portion.place.tolist(), strict=True):
+        if place not in portion.folders:
             continue
-        path = f"{portion.targets[state]}/{name}"
+        path = f"{portion.folders[place]}/{name}"
         folder = path.rpartition("/")[0]
         if folder not in made:
             os.makedirs(folder, exist_ok=True)
@@ -62,16 +73,17 @@ def _copy(portion: Portion) -> int:
             left = memoryview(content)
             while left:
                 left = left[file.write(left) :]
-    return len(portion.contents)
+    return portion
 
 
-def _list_dropped(share: Share, files: TextFiles) -> None:
-    """Append to the list: file, duplicate_of, similarity. There is one list for all text files of a run."""
-    with open(share.dropped.parent / LIST, "ab") as file:
+def _list(share: Share, portion: Portion) -> None:
+    """Append to the list: file and the added columns. There is one list for all text files of a run."""
+    if share.annotated is None or not portion.added.num_rows:
+        return
+    name = ANNOTATED_LIST if share.copies is None else DROPPED_LIST
+    with open(share.annotated.parent / name, "ab") as file:
         if file.tell() == 0:
-            file.write("\t".join(["file", *MEMBERS]).encode() + b"\n")
-        gone = np.flatnonzero(share.state == DROPPED)
-        values = zip(gone.tolist(), share.duplicate_of.to_pylist(), share.similarity.tolist(), strict=True)
-        for row, twin, similarity in values:
-            fields = [quoted(files.labels[row].as_py(), b"\t"), quoted(str(twin), b"\t"), repr(similarity).encode()]
-            file.write(b"\t".join(fields) + b"\n")
+            names = ["file", *free_names(share.added.names, ["file"])]
+            file.write(_TAB.join(quoted(name, _TAB) for name in names) + b"\n")
+        labels = portion.labels.filter(pa.array(portion.place == ANNOTATED))
+        file.write(concatenated(joined(csv_fields(labels, _TAB), more_fields(portion.added, _TAB), "\n")))

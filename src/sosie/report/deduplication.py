@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sosie.documents.batch import Reject
@@ -38,7 +40,37 @@ class Deduplication:
         """What becomes of every document."""
         state = np.where(self.grouped.kept, KEPT, DROPPED).astype(np.uint8)
         state[[reject.row for reject in self.rejects]] = REJECTED
-        return Decisions(state, self.grouped.anchor, self.grouped.similarity)
+        return Decisions(state, self.reasons)
+
+    def reasons(self, rows: I64) -> Any:
+        """Why these documents, which are dropped, go: duplicate_of, similarity."""
+        anchors = self.reading.ids.take(self.grouped.anchor[rows])
+        return pa.table({"duplicate_of": anchors, "similarity": pa.array(self.grouped.similarity[rows])})
+
+    def columns(self, rows: I64) -> Any:
+        """What was found about these documents: kept, cluster, duplicate_of, similarity.
+
+        `cluster` is the number in `clusters`, null for a document without duplicates; the last two are null for one
+        that is kept.
+        """
+        state, anchors = self.decisions.state[rows], self.grouped.anchor[rows]
+        numbers = np.searchsorted(self._anchors, anchors)
+        alone = np.append(self._anchors, -1)[numbers] != anchors
+        stays = pa.array(state != DROPPED)
+        twins, similarity = self.reasons(rows).columns
+        return pa.table(
+            {
+                "kept": pa.array(state == KEPT),
+                "cluster": pa.array(numbers, pa.int64(), mask=alone),
+                "duplicate_of": pc.if_else(stays, None, twins),
+                "similarity": pc.if_else(stays, None, similarity),
+            }
+        )
+
+    @cached_property
+    def _anchors(self) -> I64:
+        """The kept documents of the clusters of two documents or more, in the order of the clusters' numbers."""
+        return np.flatnonzero(np.bincount(self.grouped.anchor) > 1)
 
     @property
     def mask(self) -> Bools:
@@ -54,9 +86,7 @@ class Deduplication:
     def dropped(self) -> Any:
         """The documents that go: id, duplicate_of, similarity."""
         rows = np.flatnonzero(self.decisions.state == DROPPED)
-        anchors = self.reading.ids.take(self.grouped.anchor[rows])
-        similarity = pa.array(self.grouped.similarity[rows])
-        return pa.table({"id": self.reading.ids.take(rows), "duplicate_of": anchors, "similarity": similarity})
+        return self.reasons(rows).add_column(0, "id", [self.reading.ids.take(rows)])
 
     @property
     def pairs(self) -> Any:
@@ -69,11 +99,10 @@ class Deduplication:
         """The clusters of two documents or more, the kept one first: id, cluster, size, kept, similarity."""
         rows = self._clustered()
         anchors = self.grouped.anchor[rows]
-        numbers = np.unique(anchors, return_inverse=True)[1]
         return pa.table(
             {
                 "id": self.reading.ids.take(rows),
-                "cluster": pa.array(numbers.astype(np.int64)),
+                "cluster": pa.array(np.searchsorted(self._anchors, anchors)),
                 "size": pa.array(self.grouped.sizes[rows]),
                 "kept": pa.array(rows == anchors),
                 "similarity": pa.array(self.grouped.similarity[rows]),
@@ -93,10 +122,15 @@ class Deduplication:
             log.add(self.rejects)
 
     def write_documents(
-        self, directory: Path, threads: int | None = None, advance: Callable[[int], None] = lambda count: None
+        self,
+        directory: str | os.PathLike[str],
+        threads: int | None = None,
+        advance: Callable[[int], None] = lambda count: None,
+        annotate: bool = False,
     ) -> None:
-        """Write the documents to kept/ and dropped/, in the format of their inputs."""
-        write_documents(self.reading, self.decisions, directory, threads, advance)
+        """Write the documents to kept/ and dropped/, or all of them to annotated/, in the format of their inputs."""
+        decisions = replace(self.decisions, columns=self.columns) if annotate else self.decisions
+        write_documents(self.reading, decisions, directory, threads, advance, annotate)
 
     def write_report(self, directory: Path) -> None:
         """Write report.json."""

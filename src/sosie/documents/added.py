@@ -1,0 +1,72 @@
+"""Columns that are added to documents: asked for by document number, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sosie.errors import MismatchError
+from sosie.types import I64
+
+TYPES = (pa.string(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_())
+
+
+class AddedColumns:
+    """The columns that a function gives for document numbers, always with the same names and types.
+
+    >>> added = AddedColumns(lambda rows: pa.table({"row": pa.array(rows, pa.int64())}))
+    >>> added.names, added.take(np.array([3, 5]))["row"].to_pylist()
+    (['row'], [3, 5])
+    """
+
+    def __init__(self, columns: Callable[[I64], Any]) -> None:
+        self._columns = columns
+        self.schema = columns(np.empty(0, np.int64)).schema
+        self.names: list[str] = self.schema.names
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise MismatchError(f"the columns to add must have distinct names, and there must be one: {self.names}")
+        for field in self.schema:
+            if field.type not in TYPES:
+                kinds = ", ".join(map(str, TYPES))
+                raise MismatchError(f"the column to add {field.name!r} is {field.type}. Use one of: {kinds}.")
+
+    def take(self, rows: I64) -> Any:
+        """Return the columns of these documents, as a table with one chunk in each; nothing is asked for no rows."""
+        if not len(rows):
+            return pa.table([pa.array([], kind) for kind in self.schema.types], schema=self.schema)
+        table = self._columns(rows).combine_chunks()
+        if not table.schema.equals(self.schema) or table.num_rows != len(rows):
+            raise MismatchError(
+                f"{len(rows)} documents were to get the columns {_listed(self.schema)}, "
+                f"but there are {table.num_rows} rows of {_listed(table.schema)}"
+            )
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if column.type == pa.float64() and not pc.all(pc.is_finite(column), min_count=0).as_py():
+                raise MismatchError(f"the column to add {name!r} holds a number that is not finite. Use null for none.")
+        return table
+
+
+def free_names(wanted: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Return the names of new columns; a name that is taken gets a number. Names are equal letter by letter.
+
+    >>> free_names(["kept", "similarity"], ["text", "Kept", "similarity", "similarity_1"])
+    ['kept', 'similarity_2']
+    """
+    used = set(taken)
+    names = []
+    for name in wanted:
+        free, number = name, 0
+        while free in used:
+            number += 1
+            free = f"{name}_{number}"
+        used.add(free)
+        names.append(free)
+    return names
+
+
+def _listed(schema: Any) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in schema)
