@@ -75,7 +75,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 def _parameters(options: dict[str, Any]) -> dict[str, Any]:
     """Return what documents are joined by, as the report of a de-duplication has it."""
-    shingles = {"width": options["width"], "unit": options["unit"]}
+    shingles = shingles_of(dict(options)).to_dict()
     threshold = float(options["threshold"] or as_fraction("0.8"))
     return {"threshold": threshold, "similarity": "jaccard", "method": {"method": "exact", "shingles": shingles}}
 
