@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 from sosie.kernels.arrays import I64, U64
 from sosie.kernels.ascii import BLOCK, SPACE
 from sosie.kernels.compile import kernel
-from sosie.kernels.load import copy16
+from sosie.kernels.load import copy16, load64
 from sosie.kernels.shingle import hash_runs
 
-EMPTY = -1
+EMPTY = np.uint64(0xFFFFFFFF)
+WORD_SLACK = 8  # bytes that may be read after the last word of a table
+_NUMBER = np.uint64(0xFFFFFFFF)
+_TAG = ~_NUMBER
 
 
 class WordTable(NamedTuple):
     """Word n is `text[starts[n] : starts[n + 1] - 1]` and has `hashes[n]`; a space follows it.
 
     `slots`, a power of two of them, hold the numbers of words or EMPTY: a word is in the first free slot from the one
-    that its hash names.
+    that the lower half of its hash names. Above the number stands the upper half, so that few others are looked at.
     """
 
-    slots: I64
+    slots: U64
     hashes: U64
     text: NDArray[np.uint8]
     starts: I64
@@ -46,43 +49,48 @@ def number_words(
         begin, length = starts[i], starts[i + 1] - starts[i]
         slot = np.int64(hashed[i]) & mask
         while True:
-            number = slots[slot]
-            if number == EMPTY:
+            entry = slots[slot]
+            number = np.int64(entry & _NUMBER)
+            if entry == EMPTY:
                 number = known
                 known += 1
-                slots[slot] = number
+                slots[slot] = hashed[i] & _TAG | np.uint64(number)
                 hashes[number] = hashed[i]
                 place = places[number]
                 for byte in range(length):
                     text[place + byte] = out[begin + byte]
                 places[number + 1] = place + length
                 break
-            if hashes[number] == hashed[i] and _same(text, places[number], places[number + 1], out, begin, length):
-                break
+            if (entry ^ hashed[i]) & _TAG == 0 and places[number + 1] - places[number] == length:
+                if _same(text, places[number], out, begin, length):
+                    break
             slot = (slot + 1) & mask
         numbers[i] = number
     return known
 
 
 @kernel
-def _same(text: NDArray[np.uint8], start: int, stop: int, out: NDArray[np.uint8], begin: int, length: int) -> bool:
-    if stop - start != length:
-        return False
-    for byte in range(length):
-        if text[start + byte] != out[begin + byte]:
+def _same(text: NDArray[np.uint8], start: int, out: NDArray[np.uint8], begin: int, length: int) -> bool:
+    """Whether two spans of one length are equal, eight bytes at a time."""
+    while length > 8:
+        if load64(text, start) != load64(out, begin):
             return False
-    return True
+        start += 8
+        begin += 8
+        length -= 8
+    unread = np.uint64(8 * (8 - length))
+    return ((load64(text, start) ^ load64(out, begin)) << unread) == 0
 
 
 @kernel
-def fill_slots(slots: I64, hashes: U64, known: int) -> None:
+def fill_slots(slots: U64, hashes: U64, known: int) -> None:
     """Put the numbers of all known words into slots that are EMPTY."""
     mask = slots.size - 1
     for number in range(known):
         slot = np.int64(hashes[number]) & mask
         while slots[slot] != EMPTY:
             slot = (slot + 1) & mask
-        slots[slot] = number
+        slots[slot] = hashes[number] & _TAG | np.uint64(number)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.kernels.lexicon import EMPTY, WordTable, fill_slots, number_words
+from sosie.kernels.lexicon import EMPTY, WORD_SLACK, WordTable, fill_slots, number_words
 from sosie.text.stems import stemmer
 from sosie.text.stop_words import StopWords
 from sosie.types import I64
@@ -49,20 +49,20 @@ class Lexicon:
 
     def _forget(self) -> None:
         self._known = 0
-        self._table = WordTable(
-            np.full(1, EMPTY, np.int64), np.empty(0, np.uint64), np.empty(0, np.uint8), np.zeros(1, np.int64)
-        )
+        slots, hashes = np.full(1, EMPTY), np.empty(0, np.uint64)
+        self._table = WordTable(slots, hashes, np.empty(0, np.uint8), np.zeros(1, np.int64))
         self.stems, self.places = np.zeros(_SLACK, np.uint8), np.zeros(1, np.int64)
 
     def _reserve(self, words: int, size: int) -> None:
         """Make room for so many words and bytes in all, with half of the slots free."""
         slots, hashes, text, starts = self._table
-        if len(text) < size:
-            text = _extended(text, 2 * size)
+        if len(text) < size + WORD_SLACK:
+            text = _extended(text, 2 * size + WORD_SLACK)
         if len(hashes) < words:
             hashes, starts = _extended(hashes, 2 * words), _extended(starts, 2 * words + 1)
             self.places = _extended(self.places, 2 * words + 1)
-            slots = np.full(1 << (4 * words - 1).bit_length(), EMPTY, np.int64)
+        if len(slots) < 2 * words:
+            slots = np.full(1 << (2 * words).bit_length(), EMPTY)
             fill_slots(slots, hashes, self._known)
         self._table = WordTable(slots, hashes, text, starts)
 
