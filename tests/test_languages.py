@@ -72,7 +72,7 @@ def test_unrelated_documents_share_little() -> None:
     table = pa.concat_tables([collection(language) for language in LANGUAGES])
     originals = sosie.Shingles().extract(table.filter(table["copy_of"].is_null())["text"])
     pairs = sosie.verify(sosie.join(originals, threshold=0.3), originals, threshold=0.3)
-    assert pairs.similarity.max(initial=0) < 0.5
+    assert pairs.similarity.max(initial=0) < 0.6
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

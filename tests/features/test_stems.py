@@ -32,8 +32,12 @@ TEXTS = [
     "e\u0301te\u0301s the \u1100\u1161\u11a8 caf\u00e9s",
 ]
 CHOICES = [
-    Shingles(width, stem=stem, stop_words=stop)
-    for width, stem, stop in [(1, "en", None), (3, "english", "en"), (2, "de", "german"), (3, None, "en"), (5, "porter", None)]
+    *(
+        Shingles(1, stem="en"),
+        Shingles(3, stem="english", stop_words="en"),
+        Shingles(2, stem="de", stop_words="german"),
+    ),
+    *(Shingles(3, stop_words="en"), Shingles(5, stem="porter")),
 ]
 letters = st.text(st.sampled_from("sedingABthe  ,'_9\u00e9\u0301\u4e2d\u6587\u0e01\u0e49"), max_size=100)
 
@@ -150,7 +154,7 @@ def test_another_list_or_version_is_refused(tmp_path: Path, monkeypatch: pytest.
         sosie.load_signatures(tmp_path / "signed")
     path.write_text("the\n")
     monkeypatch.setattr("sosie.features.shingles.snowball_version", lambda: "99.1")
-    with pytest.raises(StorageError, match=r"Snowball .* here is 99\.1"):
+    with pytest.raises(StorageError, match=r"PyStemmer .* here is 99\.1"):
         sosie.load_signatures(tmp_path / "signed")
 
 

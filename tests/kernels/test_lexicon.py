@@ -23,9 +23,8 @@ def test_words_have_the_numbers_of_a_dict(words: list[bytes], data: st.DataObjec
     cut = data.draw(st.integers(0, len(words)))
     text, starts = laid_out(words)
     slots = np.full(1 << len(words).bit_length(), EMPTY)
-    table = WordTable(
-        slots, np.empty(len(words), np.uint64), np.empty(len(text) + WORD_SLACK, np.uint8), np.zeros(len(words) + 1, int)
-    )
+    stored, places = np.empty(len(text) + WORD_SLACK, np.uint8), np.zeros(len(words) + 1, np.int64)
+    table = WordTable(slots, np.empty(len(words), np.uint64), stored, places)
     expected: dict[bytes, int] = {}
     known = 0
     for part in (words[:cut], words[cut:]):
@@ -33,8 +32,7 @@ def test_words_have_the_numbers_of_a_dict(words: list[bytes], data: st.DataObjec
         known = number_words(table, known, *laid_out(part), len(part), numbers)
         assert numbers.tolist() == [expected.setdefault(word, len(expected)) for word in part]
     assert known == len(expected)
-    stored = table.text[: table.starts[known]].tobytes()
-    assert stored == b"".join(word + b" " for word in expected)
+    assert stored[: places[known]].tobytes() == b"".join(word + b" " for word in expected)
     again = np.full(4 * len(slots), EMPTY)
     fill_slots(again, table.hashes, known)
     numbers = np.empty(len(words), np.int64)

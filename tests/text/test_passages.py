@@ -11,8 +11,13 @@ from tests import oracle_text as oracle
 import sosie
 from sosie.errors import DataError, UsageError
 
-TRICKY = "aB9_ .\u00ad\u200d\u0301\u00e9\u00df\u4e2d\u6587\u30ab\uff76\uff9e\u0e01\u0e33\u0e49\u17d2\ufdfa\u2122\u00bd\uac00\u0915\u093c\U00020000\U0001f600"
-texts = st.one_of(st.text(st.sampled_from(TRICKY), max_size=60), st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+TRICKY = [
+    *"aB9_ .\u00ad\u200d\u0301\u00e9\u00df\u2122\u00bd\ufdfa\uac00\u0915\u093c",
+    *"\u4e2d\u6587\u30ab\uff76\uff9e\u0e01\u0e33\u0e49\u17d2\U00020000\U0001f600",
+]
+anything = st.characters(exclude_categories=["Cs"])
+texts = st.one_of(st.text(st.sampled_from(TRICKY), max_size=60), st.text(anything, max_size=40))
+parts = st.sampled_from(["one", "zwei,", "три", "ตา", "中", "हिन्दी", "(5)"])
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -73,9 +78,8 @@ def test_every_character_between_letters() -> None:
     assert rows(sosie.passages(documents, 1, 0)) == expected(documents, 1, 0)
 
 
-@given(st.lists(st.sampled_from(["one", "zwei,", "три", "ตา", "中", "हिन्दी", "(5)"]), max_size=40), st.integers(1, 9), st.data())
-def test_every_word_is_covered_and_no_passage_is_short(parts: list[str], size: int, data: st.DataObject) -> None:
-    text = " ".join(parts)
+@given(st.lists(parts, max_size=40).map(" ".join), st.integers(1, 9), st.data())
+def test_every_word_is_covered_and_no_passage_is_short(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(0, size - 1))
     table = sosie.passages([text], size, overlap)
     assert [len(spans(passage)) for passage in table["text"].to_pylist()] == [min(size, len(spans(text)))] * len(table)
@@ -107,8 +111,9 @@ def test_passages_find_what_documents_share() -> None:
     documents = [" ".join(f"{name}{i}" for i in range(300)) for name in "ab"]
     table = sosie.passages([documents[0] + " " + shared, shared + " " + documents[1]], words=20, overlap=19)
     pairs = sosie.join(sosie.Shingles().extract(table["text"]), threshold=1)
-    found = {(table["document"][a].as_py(), table["document"][b].as_py()) for a, b in zip(pairs.a, pairs.b, strict=True)}
-    assert len(pairs) == 41 and found == {(0, 1)}
+    assert len(pairs) == 41  # windows of 20 among 60 words
+    assert set(table["document"].take(pairs.a).to_pylist()) == {0}
+    assert set(table["document"].take(pairs.b).to_pylist()) == {1}
 
 
 @pytest.mark.parametrize(("size", "overlap"), [(0, 0), (-1, 0), (5, 5), (5, -1), (5, 9)])

@@ -59,8 +59,9 @@ class Shingles:
         if self.stem is not None:
             object.__setattr__(self, "stem", stem_algorithm(self.stem))
         if self.stop_words is not None:
-            object.__setattr__(self, "_left_out", stop_words(self.stop_words))
-            object.__setattr__(self, "stop_words", self._left_out.name)
+            left_out = stop_words(self.stop_words)
+            object.__setattr__(self, "stop_words", left_out.name)
+            object.__setattr__(self, "_left_out", left_out)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what determines the features, as JSON-ready data; what is not used is not named.
@@ -82,23 +83,18 @@ class Shingles:
         >>> Shingles.from_dict({"width": 2, "unit": "word"})
         Shingles(width=2, unit='word', stem=None, stop_words=None)
         """
-        fields = dict(data)
+        named = {**data}
         if "stem" in data:
-            fields["stem"] = data["stem"]["algorithm"]
+            named["stem"] = data["stem"]["algorithm"]
         if "stop_words" in data:
-            fields["stop_words"] = data["stop_words"]["list"]
-        shingles = cls(**fields)
+            named["stop_words"] = data["stop_words"]["list"]
+        shingles = cls(**named)
         here = shingles.to_dict()
-        if here.get("stem") != data.get("stem"):
-            raise StorageError(
-                f"made with stems of Snowball {data['stem']['snowball']}, here is {here['stem']['snowball']}:"
-                f" install PyStemmer {data['stem']['snowball']}, or make it again"
-            )
-        if here.get("stop_words") != data.get("stop_words"):
-            raise StorageError(
-                f"made with other stop words than {fields['stop_words']} holds here (digest"
-                f" {data['stop_words']['digest']}, here {here['stop_words']['digest']}): restore the list, or make it again"
-            )
+        if "stem" in data and data["stem"] != here["stem"]:
+            then, now = data["stem"].get("snowball"), here["stem"]["snowball"]
+            raise StorageError(f"made with stems of PyStemmer {then}, here is {now}: install {then}, or make it again")
+        if "stop_words" in data and data["stop_words"] != here["stop_words"]:
+            raise StorageError(f"made with other stop words than {shingles.stop_words} holds now: make it again")
         return shingles
 
     def occurrences(self, column: TextColumn, start: int, stop: int) -> tuple[U64, I64]:

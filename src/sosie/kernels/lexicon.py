@@ -33,9 +33,7 @@ class WordTable(NamedTuple):
 
 
 @kernel
-def number_words(
-    table: WordTable, known: int, out: NDArray[np.uint8], starts: I64, count: int, numbers: I64
-) -> int:
+def number_words(table: WordTable, known: int, out: NDArray[np.uint8], starts: I64, count: int, numbers: I64) -> int:
     """Number the words of `out`; new ones get the next numbers. Return how many words the table holds then.
 
     Word i is `out[starts[i] : starts[i + 1] - 1]`. The caller guarantees room for `count` words more than are `known`
@@ -94,9 +92,7 @@ def fill_slots(slots: U64, hashes: U64, known: int) -> None:
 
 
 @kernel
-def shingle_numbers(
-    numbers: I64, ends: I64, stems: NDArray[np.uint8], places: I64, width: int
-) -> tuple[U64, I64]:
+def shingle_numbers(numbers: I64, ends: I64, stems: NDArray[np.uint8], places: I64, width: int) -> tuple[U64, I64]:
     """Return the hashes of the shingles of what stands for the words of each row, and the offsets of the rows in them.
 
     Row r has the words `numbers[ends[r] : ends[r + 1]]`; for word n stands `stems[places[n] : places[n + 1]]`, or

@@ -19,9 +19,7 @@ _NOTHING = -1
 
 
 @kernel
-def word_spans(
-    tables: UnicodeTables, data: NDArray[np.uint8], offsets: I64, first: int, last: int
-) -> tuple[I64, I64]:
+def word_spans(tables: UnicodeTables, data: NDArray[np.uint8], offsets: I64, first: int, last: int) -> tuple[I64, I64]:
     """Return first and last bounds of the words of rows first..last, and the offsets of the rows in them.
 
     A word has four numbers: the first character and the one after the last, counted in its text, and the same in bytes
@@ -35,9 +33,7 @@ def word_spans(
 
 
 @kernel
-def _row_spans(
-    tables: UnicodeTables, data: NDArray[np.uint8], start: int, stop: int, bounds: I64, total: int
-) -> int:
+def _row_spans(tables: UnicodeTables, data: NDArray[np.uint8], start: int, stop: int, bounds: I64, total: int) -> int:
     fold_index, fold_pages, pool = tables.fold_index, tables.fold_pages, tables.fold_pool
     index, pages = tables.property_index, tables.property_pages
     inside = 0  # the class of the word being read, 0 between words

@@ -30,6 +30,10 @@ class Lexicon:
     """
 
     def __init__(self, algorithm: str | None, stop: StopWords | None) -> None:
+        self._known: int
+        self._table: WordTable
+        self.stems: NDArray[np.uint8]
+        self.places: I64
         self._stemmer = None if algorithm is None else stemmer(algorithm)
         self._stop = frozenset(word.encode() for word in stop.words) if stop else frozenset()
         self._forget()

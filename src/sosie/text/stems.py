@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from sosie.errors import UsageError
@@ -38,7 +37,7 @@ def stemmer(algorithm: str) -> Any:
     return _package().Stemmer(algorithm, 0)  # no cache: every word is stemmed once
 
 
-def _package() -> ModuleType:
+def _package() -> Any:
     try:
         import Stemmer
     except ImportError:

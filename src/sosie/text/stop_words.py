@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def _spaceless(word: str) -> bool:
     return bool(flags >> 8 & 3 == SPACELESS)
 
 
-def _package() -> ModuleType:
+def _package() -> Any:
     try:
         import stopwordsiso
     except ImportError:
