@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from sosie.signatures.files import save_signatures as save_signatures
     from sosie.signatures.minhash import Minhash as Minhash
     from sosie.signatures.simhash import Simhash as Simhash
+    from sosie.text.passages import passages as passages
     from sosie.types import (
         Clusters as Clusters,
     )
@@ -98,6 +99,7 @@ _HOMES = {
     "dedup": "sosie.deduplicate",
     "join": "sosie.matches.join",
     "load_signatures": "sosie.signatures.files",
+    "passages": "sosie.text.passages",
     "save_signatures": "sosie.signatures.files",
     "verify": "sosie.matches.verify",
 }

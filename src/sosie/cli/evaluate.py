@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -96,8 +97,7 @@ def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:
     if said is not None and width is None and unit is None:
         return None
     default = said or Shingles()
-    chosen: Literal["word", "char"] = unit or default.unit
-    return Shingles(default.width if width is None else width, chosen)
+    return replace(default, width=default.width if width is None else width, unit=unit or default.unit)
 
 
 def _against_truth(

@@ -45,6 +45,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     saved = [os.path.exists(os.path.join(path, MANIFEST)) for path in (*inputs, *options["other"])]
     if any(saved) and not (all(saved) and len(inputs) == 1 and len(options["other"]) <= 1):
         raise UsageError("join documents with documents, or one directory of signatures with at most one other")
+    if any(saved) and (options["stem"] or options["stop_words"]):
+        raise UsageError("--stem and --stop-words are for documents; signatures have those that they were made with")
     sides = [side for side in (inputs, options["other"]) if side]
     files = [path for side in sides for path in (side if any(saved) else _paths(side))]
     with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"], files) as directory:
@@ -75,7 +77,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 def _parameters(options: dict[str, Any]) -> dict[str, Any]:
     """Return what documents are joined by, as the report of a de-duplication has it."""
-    shingles = {"width": options["width"], "unit": options["unit"]}
+    shingles = shingles_of(dict(options)).to_dict()
     threshold = float(options["threshold"] or as_fraction("0.8"))
     return {"threshold": threshold, "similarity": "jaccard", "method": {"method": "exact", "shingles": shingles}}
 

@@ -59,7 +59,11 @@ def shingle_options(function: F) -> F:
     width = click.option("--width", type=int, default=3, show_default=True, help="Units in a shingle.")
     units = click.Choice(["word", "char"])
     unit = click.option("--unit", type=units, default="word", show_default=True, help="What shingles are made of.")
-    return width(unit(function))
+    stem = click.option("--stem", metavar="LANGUAGE", help="Compare stems of words: Snowball's, as in en or english.")
+    stop_words = click.option(
+        "--stop-words", metavar="LANGUAGE|FILE", help="Leave out the stop words of a language, or of a file of words."
+    )
+    return width(unit(stem(stop_words(function))))
 
 
 def output_options(function: F) -> F:
@@ -126,4 +130,4 @@ def source_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
 
 def shingles_of(options: dict[str, Any]) -> Shingles:
     """Take the shingle options out of a command's options."""
-    return Shingles(width=options.pop("width"), unit=options.pop("unit"))
+    return Shingles(**{name: options.pop(name) for name in ("width", "unit", "stem", "stop_words")})

@@ -59,9 +59,11 @@ class Result:
         parameters = self.report.get("parameters", {})
         said = parameters.get("method", parameters).get("shingles")
         try:
-            return None if said is None else Shingles(**said)
-        except TypeError:
+            return None if said is None else Shingles.from_dict(said)
+        except (TypeError, KeyError):
             raise StorageError(f"{self.path}: was written by another version: unknown shingles {said}.") from None
+        except StorageError as error:
+            raise StorageError(f"{self.path}: {error}.") from error
 
     def check_documents(self, reading: Reading) -> None:
         """Raise unless a finished reading has as many documents and rejects as the report says."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from sosie.errors import UsageError
+from sosie.errors import StorageError, UsageError
 from sosie.kernels.distinct import distinct
+from sosie.kernels.lexicon import shingle_numbers
 from sosie.kernels.parallel import ordered_map, spans
 from sosie.kernels.shingle import shingle_rows
+from sosie.kernels.word_rows import word_rows
 from sosie.text.column import TextColumn, as_column
+from sosie.text.lexicon import lexicon
+from sosie.text.stems import snowball_version, stem_algorithm
+from sosie.text.stop_words import StopWords, stop_words
 from sosie.text.tables import unicode_tables
 from sosie.types import I64, U64, Features
 
@@ -28,16 +33,69 @@ class Shingles:
     >>> features = Shingles(width=2).extract(["The cat sat.", "the CAT", "..."])
     >>> features.sizes.tolist()
     [2, 1, 0]
+
+    With `stop_words`, those of a language ("en", "english") or of a file with one word per line are left out; with
+    `stem`, Snowball's stems of a language stand for the words that remain.
+
+    >>> plain, inflected = "connect the old bridge", "the connected, older bridges"
+    >>> a, b = Shingles(width=1, stem="en", stop_words="en").extract([plain, inflected]).sizes.tolist()
+    >>> a, b
+    (2, 2)
     """
 
     width: int = 3
     unit: Literal["word", "char"] = "word"
+    stem: str | None = None
+    stop_words: str | None = None
+    _left_out: StopWords | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= _WIDEST:
             raise UsageError(f"a shingle is 1 to {_WIDEST} units wide, got width={self.width!r}")
         if self.unit not in ("word", "char"):
             raise UsageError(f"shingles are made of 'word' or 'char' units, got unit={self.unit!r}")
+        if self.unit == "char" and (self.stem is not None or self.stop_words is not None):
+            raise UsageError("stem and stop_words are for shingles of words: leave them out, or take unit='word'")
+        if self.stem is not None:
+            object.__setattr__(self, "stem", stem_algorithm(self.stem))
+        if self.stop_words is not None:
+            left_out = stop_words(self.stop_words)
+            object.__setattr__(self, "stop_words", left_out.name)
+            object.__setattr__(self, "_left_out", left_out)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what determines the features, as JSON-ready data; what is not used is not named.
+
+        >>> Shingles(stem="en").to_dict()["stem"]["algorithm"], Shingles().to_dict()
+        ('english', {'width': 3, 'unit': 'word'})
+        """
+        data: dict[str, Any] = {"width": self.width, "unit": self.unit}
+        if self.stem is not None:
+            data["stem"] = {"algorithm": self.stem, "snowball": snowball_version()}
+        if self._left_out is not None:
+            data["stop_words"] = {"list": self._left_out.name, "digest": self._left_out.digest}
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Shingles:
+        """Rebuild shingles from `to_dict`; raise if the stems or the stop words are others here.
+
+        >>> Shingles.from_dict({"width": 2, "unit": "word"})
+        Shingles(width=2, unit='word', stem=None, stop_words=None)
+        """
+        named = {**data}
+        if "stem" in data:
+            named["stem"] = data["stem"]["algorithm"]
+        if "stop_words" in data:
+            named["stop_words"] = data["stop_words"]["list"]
+        shingles = cls(**named)
+        here = shingles.to_dict()
+        if "stem" in data and data["stem"] != here["stem"]:
+            then, now = data["stem"].get("snowball"), here["stem"]["snowball"]
+            raise StorageError(f"made with stems of PyStemmer {then}, here is {now}: install {then}, or make it again")
+        if "stop_words" in data and data["stop_words"] != here["stop_words"]:
+            raise StorageError(f"made with other stop words than {shingles.stop_words} holds now: make it again")
+        return shingles
 
     def occurrences(self, column: TextColumn, start: int, stop: int) -> tuple[U64, I64]:
         """Return the hash of every occurrence in rows start..stop, in reading order, and the rows' offsets from 0 on.
@@ -50,7 +108,12 @@ class Shingles:
         """
         if not 0 <= start <= stop <= len(column):
             raise UsageError(f"rows {start}..{stop} do not lie in a column of {len(column)} texts")
-        return shingle_rows(unicode_tables(), column.data, column.offsets, start, stop, self.width, self.unit == "char")
+        tables = unicode_tables()
+        if self.stem is None and self._left_out is None:
+            return shingle_rows(tables, column.data, column.offsets, start, stop, self.width, self.unit == "char")
+        text, starts, ends = word_rows(tables, column.data, column.offsets, start, stop)
+        with lexicon(self.stem, self._left_out) as known:
+            return shingle_numbers(known.numbers(text, starts), ends, known.stems, known.places, self.width)
 
     def extract(self, texts: Any, *, counts: bool = False, threads: int | None = None) -> Features:
         """Return the distinct shingles of every text, sorted, with how often each occurs if asked for."""

@@ -67,7 +67,7 @@ def shingle_rows(
             larger = np.empty(2 * (total + most), np.uint64)
             larger[:total] = hashes[:total]
             hashes = larger
-        ends[row - first + 1] = _hash_runs(out, starts, words, width, by_character, hashes, total)
+        ends[row - first + 1] = hash_runs(out, starts, words, width, by_character, hashes, total)
         row += 1
     return hashes[: ends[last - first]], ends
 
@@ -97,13 +97,13 @@ def _ascii_rows(
         words = ascii_words(data, begin, end, lowered, edges, out, starts)
         if words == NOT_ASCII:
             return row
-        total = _hash_runs(out, starts, words, width, by_character, hashes, total)
+        total = hash_runs(out, starts, words, width, by_character, hashes, total)
         ends[row - first + 1] = total
     return last
 
 
 @kernel
-def _hash_runs(
+def hash_runs(
     out: NDArray[np.uint8],
     starts: NDArray[np.int64],
     words: int,

@@ -15,7 +15,7 @@ from sosie.kernels.compile import kernel
 from sosie.kernels.unicode import looked_up
 from sosie.kernels.utf8 import encode
 
-_WORD, _SPACELESS, _MARK = 1, 2, 3
+WORD, SPACELESS, MARK = 1, 2, 3
 BYTES_PER_POINT = 9  # four, written twice in two pairs, and a space
 STARTS_PER_POINT = 2  # a character and a space
 
@@ -43,7 +43,7 @@ def point_words(
     for i in range(count):
         point = np.int64(points[i])
         kind = looked_up(index, pages, point) >> 8 & 3
-        if point < 0x80 and inside != _SPACELESS:  # the same as below, without a branch to mispredict
+        if point < 0x80 and inside != SPACELESS:  # the same as below, without a branch to mispredict
             starts[words] = position
             words += (inside == 0) & (kind != 0)
             out[position] = point if kind else SPACE
@@ -56,11 +56,11 @@ def point_words(
                 position += 1
             inside = 0
             continue
-        fresh = kind == _SPACELESS and pairs
-        if kind == _MARK:
-            kind = inside if inside else _WORD
+        fresh = kind == SPACELESS and pairs
+        if kind == MARK:
+            kind = inside if inside else WORD
         elif not fresh:
-            kind = _WORD
+            kind = WORD
         if kind != inside:
             if inside:
                 out[position] = SPACE

@@ -63,5 +63,4 @@ def describe(method: Any) -> dict[str, Any]:
     """Return a method's parameters as data."""
     if hasattr(method, "to_dict"):
         return {**method.to_dict(), "digest": method.digest}
-    shingles = method.shingles
-    return {"method": type(method).__name__.lower(), "shingles": {"width": shingles.width, "unit": shingles.unit}}
+    return {"method": type(method).__name__.lower(), "shingles": method.shingles.to_dict()}

@@ -18,12 +18,12 @@ def spec_from_dict(data: dict[str, Any]) -> Spec:
     """Rebuild a spec from `Spec.to_dict`; one whose bits this version would not make raises.
 
     >>> spec_from_dict(Simhash(bits=128).to_dict())
-    Simhash(shingles=Shingles(width=3, unit='word'), seed=0, bits=128, weighting='tf')
+    Simhash(shingles=Shingles(width=3, unit='word', stem=None, stop_words=None), seed=0, bits=128, weighting='tf')
     """
     try:
         kind = METHODS[data["method"]]
         values = {field.name: data[field.name] for field in fields(kind)}
-        spec = kind(**{**values, "shingles": Shingles(**values["shingles"])})
+        spec = kind(**{**values, "shingles": Shingles.from_dict(values["shingles"])})
     except (KeyError, TypeError, ValueError) as error:
         raise StorageError(f"no spec of this version: {data} ({error!r})") from error
     if spec.to_dict() != data:

@@ -44,12 +44,15 @@ class Spec(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that determines the bits, as JSON-ready data."""
-        return {"method": self.method, "version": self.version, "unicode": UNICODE_VERSION, **asdict(self)}
+        made_by = {"method": self.method, "version": self.version, "unicode": UNICODE_VERSION}
+        return {**made_by, **asdict(self), "shingles": self.shingles.to_dict()}
 
     @property
     def digest(self) -> str:
         """The name of the bits that this spec makes: 32 hexadecimal digits."""
-        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        data = self.to_dict()
+        data["shingles"].get("stop_words", {}).pop("list", None)  # where the words come from changes no bit
+        canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
     @abstractmethod

@@ -1,0 +1,91 @@
+"""Stop words: those of a language, from the optional package stopwordsiso, or those of a file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sosie.errors import DataError, UsageError
+from sosie.kernels.unicode import looked_up
+from sosie.kernels.words import SPACELESS
+from sosie.text.languages import NAMES, language_code
+from sosie.text.tables import unicode_tables
+from sosie.text.words import words
+
+
+@dataclass(frozen=True)
+class StopWords:
+    """Folded words to leave out; `name` is the code of their language or the path of their file."""
+
+    name: str
+    words: frozenset[str] = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """The name of these words, wherever they come from: 32 hexadecimal digits."""
+        return hashlib.sha256("\n".join(sorted(self.words)).encode()).hexdigest()[:32]
+
+
+def stop_words(name: str) -> StopWords:
+    """Return the stop words of a language, by ISO code or English name, or of a UTF-8 file with one word per line.
+
+    A word of a script without spaces is none: what is compared there are pairs of characters.
+
+    >>> english = stop_words("English")
+    >>> english.name, "the" in english.words, "cat" in english.words
+    ('en', True, False)
+    """
+    code = language_code(name)
+    if code in NAMES and code in _package().langs():
+        return _of_language(code)
+    if not Path(name).is_file():
+        known = ", ".join(f"{NAMES[code]} ({code})" for code in sorted(_package().langs()) if code in NAMES)
+        raise UsageError(f"no stop words for {name!r}, which is no file either; there are {known}")
+    return _of_file(name)
+
+
+@lru_cache
+def _of_language(code: str) -> StopWords:
+    """Take the entries that are one word: phrases match nothing, and parts of contractions are entries, too."""
+    entries = [words(entry) for entry in _package().stopwords(code)]
+    return StopWords(code, frozenset(entry[0] for entry in entries if len(entry) == 1 and not _spaceless(entry[0])))
+
+
+def _of_file(path: str) -> StopWords:
+    try:
+        lines = Path(path).read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read as UTF-8 text ({error})") from error
+    listed = set()
+    for number, line in enumerate(lines, 1):
+        found = words(line)
+        if len(found) > 1:
+            raise DataError(f"{path}, line {number}: reads as {len(found)} words, {', '.join(found)}: one to a line")
+        if found and _spaceless(found[0]):
+            raise DataError(
+                f"{path}, line {number}: {found[0]} is of a script that is written without spaces, where pairs of"
+                " characters are compared and no word can be left out: remove the line"
+            )
+        listed.update(found)
+    if not listed:
+        raise DataError(f"{path}: holds no words")
+    return StopWords(path, frozenset(listed))
+
+
+def _spaceless(word: str) -> bool:
+    tables = unicode_tables()
+    flags = looked_up(tables.property_index, tables.property_pages, np.int64(ord(word[0])))
+    return bool(flags >> 8 & 3 == SPACELESS)
+
+
+def _package() -> Any:
+    try:
+        import stopwordsiso
+    except ImportError:
+        raise UsageError("stop words of a language need the package stopwordsiso: pip install 'sosie[stem]'") from None
+    return stopwordsiso
