@@ -35,6 +35,11 @@ def test_the_help_loads_neither_numba_nor_arrow():
     assert "click" in loaded and loaded & HEAVY == {"click"}
 
 
+def test_packages_for_stems_are_loaded_only_where_they_are_used():
+    assert not imported_by("import sosie; sosie.Shingles().extract(['a b c'])") & {"Stemmer", "stopwordsiso"}
+    assert "Stemmer" in imported_by("import sosie; sosie.Shingles(stem='en')")
+
+
 @pytest.mark.parametrize("name", sosie.__all__)
 def test_every_public_name_resolves(name):
     value = getattr(sosie, name)

@@ -116,6 +116,22 @@ def test_passages_find_what_documents_share() -> None:
     assert set(table["document"].take(pairs.b).to_pylist()) == {1}
 
 
+@settings(max_examples=30)
+@given(st.integers(4, 30), st.data())
+def test_windows_of_a_shared_run_are_as_similar_as_the_guide_says(size: int, data: st.DataObject) -> None:
+    step = data.draw(st.integers(1, size))
+    heads = data.draw(st.tuples(*[st.integers(0, 2 * size)] * 2))
+    shared = [f"shared{i}" for i in range(size + (3 * step + 1) // 2)]
+    documents = [
+        " ".join([*(f"{name}{i}" for i in range(head)), *shared, *(f"{name}end{i}" for i in range(5))])
+        for name, head in zip("ab", heads, strict=True)
+    ]
+    found = [sosie.passages([document], size, size - step)["text"].to_pylist() for document in documents]
+    sets = [[set(oracle.shingles(text, 3, "word")) for text in passages] for passages in found]
+    best = max(len(a & b) / len(a | b) for a in sets[0] for b in sets[1])
+    assert best >= (size - step / 2 - 2) / (size + step / 2 - 2)
+
+
 @pytest.mark.parametrize(("size", "overlap"), [(0, 0), (-1, 0), (5, 5), (5, -1), (5, 9)])
 def test_impossible_windows_are_refused(size: int, overlap: int) -> None:
     with pytest.raises(UsageError, match="passages"):

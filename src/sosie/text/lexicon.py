@@ -18,7 +18,7 @@ from sosie.types import I64
 
 T = TypeVar("T", bound=np.generic)
 
-MOST_WORDS = 1 << 17  # that a lexicon remembers; then it begins anew
+MOST_WORDS, MOST_BYTES = 1 << 17, 1 << 24  # that a lexicon remembers; then it begins anew
 _SLACK = 16  # bytes that kernels may read after the last stem
 
 
@@ -40,7 +40,7 @@ class Lexicon:
 
     def numbers(self, text: NDArray[np.uint8], starts: I64) -> I64:
         """Return the numbers of words; word i is `text[starts[i] : starts[i + 1] - 1]`, and a space follows it."""
-        if self._known > MOST_WORDS:
+        if self._known > MOST_WORDS or self._table.starts[self._known] > MOST_BYTES:
             self._forget()
         count, known = len(starts) - 1, self._known
         self._reserve(known + count, int(self._table.starts[known] + starts[-1]))
