@@ -16,7 +16,8 @@ from sosie.documents.share import DROPPED, KEPT, REJECTED, Share
 from sosie.documents.write_csv import split_records
 from sosie.documents.write_jsonl import split_lines
 from sosie.documents.write_parquet import split_rows
-from sosie.documents.write_text import split_files
+from sosie.documents.write_text import list_dropped, split_files
+from sosie.documents.write_warc import split_warc
 from sosie.errors import MismatchError
 from sosie.types import F64, I64
 
@@ -62,7 +63,8 @@ def write_documents(
     Kept lines and records are copied byte for byte; dropped documents get two more members or columns, `duplicate_of`
     (an id) and `similarity`; where a document or a file has such a name already, the new one is `duplicate_of_1`
     (`_2`, ...). `kept/<name>` always appears, `dropped/<name>` if it holds a document. Blank lines are not copied.
-    Text files are copied, and `dropped.tsv` lists the dropped ones. `advance` is told how many documents were written.
+    Text files and records of WARC are copied, and `dropped.tsv` lists the dropped ones. `advance` is told how many
+    documents were written.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
@@ -72,6 +74,9 @@ def write_documents(
         share = _share(source, span, decisions, reading, Path(directory))
         if source.files is not None:
             done = split_files(share, source.files, threads, advance)
+        elif source.format == "warc":
+            done = split_warc(share, advance)
+            list_dropped(share, Path(directory), reading.ids.take(first + np.flatnonzero(share.state == DROPPED)))
         elif source.format == "jsonl":
             done = split_lines(share, threads, advance)
         elif source.format in ("csv", "tsv"):

@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sosie.documents.csv_record import quoted
@@ -26,8 +28,7 @@ def split_files(share: Share, files: TextFiles, threads: int | None, advance: Ca
     for count in ordered_map(_copy, _portions(share, files), threads):
         done += count
         advance(count)
-    if share.has_dropped:
-        _list_dropped(share, files)
+    list_dropped(share, share.dropped.parent, files.labels.filter(pa.array(share.state == DROPPED)))
     return done
 
 
@@ -65,13 +66,17 @@ def _copy(portion: Portion) -> int:
     return len(portion.contents)
 
 
-def _list_dropped(share: Share, files: TextFiles) -> None:
-    """Append to the list: file, duplicate_of, similarity. There is one list for all text files of a run."""
-    with open(share.dropped.parent / LIST, "ab") as file:
+def list_dropped(share: Share, folder: Path, names: Any) -> None:
+    """Append the dropped documents to the list: file, duplicate_of, similarity. There is one list for a run.
+
+    `names` are their ids, which are the names of files where these have one document.
+    """
+    if not share.has_dropped:
+        return
+    with open(folder / LIST, "ab") as file:
         if file.tell() == 0:
             file.write("\t".join(["file", *MEMBERS]).encode() + b"\n")
-        gone = np.flatnonzero(share.state == DROPPED)
-        values = zip(gone.tolist(), share.duplicate_of.to_pylist(), share.similarity.tolist(), strict=True)
-        for row, twin, similarity in values:
-            fields = [quoted(files.labels[row].as_py(), b"\t"), quoted(str(twin), b"\t"), repr(similarity).encode()]
+        values = zip(names.to_pylist(), share.duplicate_of.to_pylist(), share.similarity.tolist(), strict=True)
+        for name, twin, similarity in values:
+            fields = [quoted(name, b"\t"), quoted(str(twin), b"\t"), repr(similarity).encode()]
             file.write(b"\t".join(fields) + b"\n")
