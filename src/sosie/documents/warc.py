@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 import zlib
 from dataclasses import dataclass
 from functools import cache
@@ -41,8 +42,11 @@ class Head:
 def load_fastwarc() -> tuple[Any, Any]:
     """Return the modules that read headers and streams; raise if the extra is not installed."""
     try:
-        import fastwarc.stream_io as streams
-        import fastwarc.warc as records
+        # The package warns of its own old names when it is imported.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import fastwarc.stream_io as streams
+            import fastwarc.warc as records
     except ImportError as error:
         raise UsageError(f"WARC needs the package fastwarc ({error}). Run: pip install 'sosie[html]'") from error
     return records, streams

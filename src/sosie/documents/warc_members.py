@@ -9,12 +9,13 @@ from typing import IO, ClassVar
 
 from sosie.documents import warc
 from sosie.documents.warc import BrokenRecordError, open_zstd
-from sosie.documents.zstd_frames import FRAME, frame_end, read_dictionary
+from sosie.documents.zstd_frames import FRAME, frame_end, is_skippable, read_dictionary
 
 MAGIC = b"WARC/"
 _CHUNK = 64 << 10
 _NEXT = 64
 _NEWLINES = b"\r\n"
+_SEPARATOR = b"\r\n\r\n"
 
 
 class Member(ABC):
@@ -46,8 +47,8 @@ class Member(ABC):
 class PlainMember(Member):
     """A record that is not packed: it ends where its header says, and newlines follow."""
 
-    MARKER = b"\r\n\r\n" + MAGIC
-    LEAD = 4
+    MARKER = _SEPARATOR + MAGIC
+    LEAD = len(_SEPARATOR)
 
     def __init__(self, file: IO[bytes], start: int) -> None:
         self._file = file
@@ -70,11 +71,12 @@ class PlainMember(Member):
         return self._file.seek(there) - here
 
     def finish(self) -> int:
-        """Check the newlines, which the last record of a file may lack."""
+        """Check the newlines: two, or any number before another record or at the end of the file."""
         end = self._file.tell()
         rest = self._file.read(_NEXT)
         after = rest.lstrip(_NEWLINES)
-        if after and (len(after) == len(rest) or not after.startswith(MAGIC)):
+        is_sound = rest.startswith(_SEPARATOR) or not after or (after.startswith(MAGIC) and len(after) < len(rest))
+        if not is_sound:
             raise BrokenRecordError("Content-Length does not lead to the end of the record")
         return end + len(rest) - len(after)
 
@@ -157,8 +159,9 @@ class ZstdMember(PackedMember):
         except ValueError as error:
             raise BrokenRecordError(f"damaged zstd ({error})") from error
         file.seek(start)
-        self._stream = open_zstd(io.BytesIO(dictionary + file.read(min(self._end - start, warc.RECORD_LIMIT))))
-        self._skipped = False
+        frame = file.read(min(self._end - start, warc.RECORD_LIMIT))
+        self._is_whole = len(frame) == self._end - start
+        self._stream = io.BytesIO() if is_skippable(frame) else open_zstd(io.BytesIO(dictionary + frame))
 
     def _unpack(self, size: int) -> bytes:
         try:
@@ -168,13 +171,12 @@ class ZstdMember(PackedMember):
         return part
 
     def skip(self, size: int) -> int:
-        """Leave the rest of the frame packed."""
-        self._skipped = True
-        return size
+        """Unpack bytes and forget them; those of a frame that is too large for that are trusted."""
+        return super().skip(size) if self._is_whole else size
 
     def finish(self) -> int:
-        """Unpack the rest of the frame, newlines, unless it was left packed."""
-        if not self._skipped:
+        """Unpack the rest of the frame, newlines."""
+        if self._is_whole:
             self._check_rest()
         return self._end
 

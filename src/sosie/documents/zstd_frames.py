@@ -22,6 +22,11 @@ def read_dictionary(file: IO[bytes]) -> bytes:
     return file.read(end)
 
 
+def is_skippable(frame: bytes) -> bool:
+    """Whether a frame holds no content, but, for example, a dictionary."""
+    return frame[1:4] == _SKIPPABLE and frame[0] >> 4 == 5
+
+
 def frame_end(file: IO[bytes], start: int) -> int:
     r"""Return where the frame that begins at `start` ends; raise ValueError if it does not.
 
@@ -31,7 +36,7 @@ def frame_end(file: IO[bytes], start: int) -> int:
     """
     file.seek(start)
     magic = file.read(len(FRAME))
-    if magic[1:] == _SKIPPABLE and magic[0] >> 4 == 5:
+    if is_skippable(magic):
         end = start + 8 + int.from_bytes(file.read(4), "little")
     elif magic == FRAME:
         end = _blocks_end(file, start + len(FRAME))
