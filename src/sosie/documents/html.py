@@ -97,9 +97,9 @@ def extract_pages(records: Records, content: Content) -> Records:
     """Replace the texts, which are pages, by the text in them."""
     texts: list[str] = []
     problems: dict[int, str] = {}
-    for position, page in zip(records.accepted.tolist(), records.texts.to_pylist(), strict=True):
+    for position, page in zip(records.accepted.tolist(), records.texts, strict=True):
         try:
-            texts.append(page_text(page, content))
+            texts.append(page_text(page.as_py(), content))
         except PageError as error:
             problems[position] = str(error)
             texts.append("")

@@ -26,9 +26,9 @@ _NAMED = ("text", "warc")
 def find_columns(inputs: list[Input], text: str, id_column: str | None, patient: bool) -> Columns:
     """Decide the columns of a collection from its first usable document, and check every schema.
 
-    Without an id column, the column `id` is used if the first document has one, and the record ids of WARC files that
-    stand beside nothing but text files. `patient` looks beyond documents
-    that will be skipped; otherwise the reader raises at the first one.
+    Without an id column, the column `id` is used if the first document has one, or the record ids of WARC files that
+    stand beside nothing but text files. `patient` looks beyond documents that will be skipped; otherwise the reader
+    raises at the first one.
     """
     schemas = {source.path: _schema(source) for source in inputs if source.format not in ("jsonl", *_NAMED)}
     columns = _from_first_documents(inputs, schemas, Columns(text, id_column), patient)

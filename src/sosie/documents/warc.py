@@ -1,16 +1,14 @@
-"""One record of a WARC file: what it is, and the text in it; FastWARC reads headers and encodings, only here."""
+"""One record of a WARC file: its headers, and whether it is a document; nothing else imports FastWARC."""
 
 from __future__ import annotations
 
 import io
 import re
 import warnings
-import zlib
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sosie.documents.html import Content, PageError, decode_bytes, read_page
 from sosie.errors import UsageError
 
 # The name of the ids, as that of a column is.
@@ -20,9 +18,9 @@ RECORD_LIMIT = 256 << 20
 HEAD_BYTES = 64 << 10
 _HEADERS = 32 << 10
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-_PAGES = ("text/html", "application/xhtml+xml")
+PAGES = ("text/html", "application/xhtml+xml")
+PLAIN = "text/plain"
 _ENTITIES = ("resource", "conversion")
-_CHUNK = 1 << 20
 
 
 class BrokenRecordError(Exception):
@@ -60,38 +58,24 @@ def read_head(head: bytes) -> Head:
     """
     if not head.startswith(b"WARC/"):
         raise BrokenRecordError("no WARC header, which begins with WARC/")
-    headers, size = _headers(head, 0)
+    headers, size = read_headers(head, 0)
     if headers is None:
         raise BrokenRecordError(f"a WARC header without an end within {_HEADERS >> 10} KiB")
     length = headers.get("Content-Length", "")
     if not (length.isascii() and length.isdigit() and len(length) < 19):
-        raise BrokenRecordError(f"Content-Length is {length!r}, not a number")
-    media = _payload(headers, size, head[: size + int(length)]).media
-    return Head(size, int(length), media in _PAGES or media == "text/plain")
+        raise BrokenRecordError(f"Content-Length is {length[:20]!r}, not a number")
+    media = find_payload(headers, size, head[: size + int(length)]).media
+    return Head(size, int(length), media in PAGES or media == PLAIN)
 
 
 def read_id(record: bytes) -> str:
     """Return the id of a record, without angle brackets and `urn:uuid:`."""
-    headers, _ = _headers(record, 0)
+    headers, _ = read_headers(record, 0)
     name: str = "" if headers is None else headers.get(RECORD_ID, "")
     name = name.strip("<> \t").removeprefix("urn:uuid:")
     if not name:
         raise BrokenRecordError(f"no {RECORD_ID}")
     return name
-
-
-def read_text(record: bytes, content: Content | None) -> str:
-    """Return the text of a document, given its whole record; what its payload is packed in is unpacked."""
-    payload = _payload(*_headers(record, 0), record)
-    data = record[payload.start :]
-    for coding in reversed(payload.codings.lower().split(",")):
-        data = _unpack(data, coding.strip())
-    if payload.media == "text/plain":
-        return decode_bytes(data, payload.charset, markup=False)
-    try:
-        return read_page(data, content, payload.charset)
-    except PageError as error:
-        raise BrokenRecordError(str(error)) from error
 
 
 def open_zstd(file: Any) -> Any:
@@ -104,7 +88,7 @@ def too_large() -> BrokenRecordError:
     return BrokenRecordError(f"more than {RECORD_LIMIT >> 20} MiB, the most that is read of a record")
 
 
-def _headers(record: bytes, start: int) -> tuple[Any, int]:
+def read_headers(record: bytes, start: int) -> tuple[Any, int]:
     """Return the headers that begin at `start` and where they end; None if they do not end."""
     end = _BLANK_LINE.search(record, start, start + _HEADERS)
     if end is None:
@@ -119,7 +103,7 @@ def _headers(record: bytes, start: int) -> tuple[Any, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Payload:
+class Payload:
     """What a record carries and where that begins; without a media type where that is unknown."""
 
     media: str
@@ -128,17 +112,18 @@ class _Payload:
     codings: str = ""
 
 
-def _payload(headers: Any, start: int, record: bytes) -> _Payload:
+def find_payload(headers: Any, start: int, record: bytes) -> Payload:
+    """Return what a record with these headers carries after `start`."""
     kind = headers.get("WARC-Type", "").lower()
     media, charset = _content_type(headers)
     if kind in _ENTITIES:
-        return _Payload(media, charset, start)
+        return Payload(media, charset, start)
     if kind == "response" and media == "application/http":
-        http, start = _headers(record, start)
+        http, start = read_headers(record, start)
         if http is not None and (http.status_line or "").startswith("HTTP/"):
             codings = [*http.get_multiple("Content-Encoding"), *http.get_multiple("Transfer-Encoding")]
-            return _Payload(*_content_type(http), start, ",".join(codings))
-    return _Payload("", None, start)
+            return Payload(*_content_type(http), start, ",".join(codings))
+    return Payload("", None, start)
 
 
 def _content_type(headers: Any) -> tuple[str, str | None]:
@@ -149,48 +134,3 @@ def _content_type(headers: Any) -> tuple[str, str | None]:
         if name.strip().lower() == "charset":
             charset = value.strip(" \t\"'")
     return media.strip().lower(), charset
-
-
-def _unpack(data: bytes, coding: str) -> bytes:
-    """Undo one encoding of a payload; the result is bounded."""
-    if not data or coding in ("", "identity"):
-        return data
-    streams = load_fastwarc()[1]
-    readers = {"br": streams.BrotliReader, "zstd": streams.ZstdReader, "chunked": streams.ChunkedReader}
-    try:
-        if coding in ("gzip", "x-gzip"):
-            return _inflate(data, 31)
-        if coding == "deflate":
-            # Some servers leave out the header of zlib.
-            return _inflate(data, 15 if data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0 else -15)
-        if coding in readers:
-            return _read_all(readers[coding](io.BytesIO(data)))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise BrokenRecordError(f"a payload that is not {coding} ({error})") from error
-    raise BrokenRecordError(f"a payload with an unknown encoding, {coding!r}")
-
-
-def _inflate(data: bytes, window: int) -> bytes:
-    parts: list[bytes] = []
-    left = RECORD_LIMIT + 1
-    while data and left > 0 and (not parts or data.startswith(b"\x1f\x8b")):
-        stream = zlib.decompressobj(window)
-        parts.append(stream.decompress(data, left))
-        left -= len(parts[-1])
-        if left > 0 and not stream.eof:
-            raise EOFError("it is cut short")
-        data = stream.unused_data
-    if left <= 0:
-        raise too_large()
-    return b"".join(parts)
-
-
-def _read_all(stream: Any) -> bytes:
-    parts: list[bytes] = []
-    left = RECORD_LIMIT + 1
-    while left > 0 and (part := stream.read(min(left, _CHUNK))):
-        parts.append(part)
-        left -= len(part)
-    if left <= 0:
-        raise too_large()
-    return b"".join(parts)

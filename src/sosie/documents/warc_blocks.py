@@ -13,8 +13,9 @@ from sosie.documents import blocks, warc
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import Input
-from sosie.documents.warc import HEAD_BYTES, BrokenRecordError, read_head, read_id, read_text, too_large
+from sosie.documents.warc import HEAD_BYTES, BrokenRecordError, read_head, read_id, too_large
 from sosie.documents.warc_members import MAGIC, MEMBERS, Member
+from sosie.documents.warc_payload import read_text
 from sosie.errors import DataError
 from sosie.types import I64
 
