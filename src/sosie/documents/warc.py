@@ -54,7 +54,7 @@ def read_head(head: bytes) -> Head:
     r"""Read the beginning of a record, which holds its header and, of a response, that of HTTP.
 
     >>> read_head(b"WARC/1.1\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\na rose")
-    Head(size=82, length=6, is_document=True)
+    Head(size=80, length=6, is_document=True)
     """
     if not head.startswith(b"WARC/"):
         raise BrokenRecordError("no WARC header, which begins with WARC/")
