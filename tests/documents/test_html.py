@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.test_text_files import contents, fill, read
 from tests.documents.writing import write
+from tests.test_public import imported_by
 
 import sosie
 from sosie.documents import Source, html
@@ -204,3 +205,7 @@ def test_wrong_values_and_the_missing_extra(tmp_path, monkeypatch):
         with pytest.raises(UsageError, match=r"need the package resiliparse.*pip install 'sosie\[html\]'"):
             source.batches()
     assert read(Source(tmp_path / "b.txt"))[0] == [("b.txt", "two")]
+
+
+def test_extras_are_loaded_when_they_are_needed():
+    assert not {"resiliparse", "fastwarc"} & imported_by("import sosie.deduplicate")
