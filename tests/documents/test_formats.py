@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.documents.warcs import page
 
 import sosie
 from sosie.documents.folder import COMPRESSIBLE, COMPRESSIONS, FORMATS, READ
@@ -41,6 +42,9 @@ def make(folder, name):
     if name.endswith(".parquet"):
         pq.write_table(pa.table({"text": TEXTS}), path)
         return path
+    if ".warc" in name:
+        path.write_bytes(b"".join(gzip.compress(page(n, text.encode(), "text/plain")) for n, text in enumerate(TEXTS)))
+        return path
     lines = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS).encode()
     content = table(",") if ".csv" in name else table("\t") if ".tsv" in name else lines
     if name.endswith(".gz"):
@@ -52,7 +56,7 @@ def make(folder, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["a.jsonl", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet", "texts"]
+    "name", ["a.jsonl", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet", "texts", "a.warc.gz"]
 )  # fmt: skip
 def test_every_format_gives_the_same_decisions(tmp_path, name):
     path = make(tmp_path, name)

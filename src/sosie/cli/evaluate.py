@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sosie.cli.options import column_options, run_options
+from sosie.cli.options import column_options, html_of, run_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
 from sosie.errors import UsageError
@@ -87,7 +87,13 @@ def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def _source(files: list[str], options: dict[str, Any]) -> Source:
-    return Source(files, text_column=options["text_column"], id_column=options["id_column"], on_error="skip")
+    return Source(
+        files,
+        text_column=options["text_column"],
+        id_column=options["id_column"],
+        on_error="skip",
+        html=html_of(options["html"], options["html_content"]),
+    )
 
 
 def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:

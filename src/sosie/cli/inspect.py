@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sosie.cli.options import column_options, run_options, shingle_options, shingles_of, threshold_option
+from sosie.cli.options import column_options, html_of, run_options, shingle_options, shingles_of, threshold_option
 from sosie.cli.progress import progress
 from sosie.deduplicate import Deduplicator
 from sosie.documents.source import Source
@@ -35,7 +35,13 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     one unless it has --on-error skip.
     """
     quiet, as_json, threads = options["quiet"], options["as_json"], options["threads"]
-    source = Source(list(inputs), text_column=options["text_column"], id_column=options["id_column"], on_error="skip")
+    source = Source(
+        list(inputs),
+        text_column=options["text_column"],
+        id_column=options["id_column"],
+        on_error="skip",
+        html=html_of(options["html"], options["html_content"]),
+    )
     shingles = shingles_of(options)
     with progress(quiet or as_json) as shown:
         stages = Stages(shown)

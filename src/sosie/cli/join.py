@@ -89,7 +89,7 @@ def _paths(side: tuple[str, ...]) -> list[str]:
 def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -> tuple[Any, Any, list[Reject]]:
     if options["radius"] is not None:
         raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
-    read = {name: options[name] for name in ("text_column", "id_column", "on_error")}
+    read = {name: options[name] for name in ("text_column", "id_column", "on_error", "html", "html_content")}
     second = source_of(options["other"], dict(read)) if options["other"] else None
     joined = join_documents(
         source_of(inputs, dict(read)),

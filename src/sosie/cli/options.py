@@ -6,10 +6,11 @@ import os
 import tomllib
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
+from sosie.documents.html import Content
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
@@ -48,10 +49,16 @@ def source_options(function: F) -> F:
 
 
 def column_options(function: F) -> F:
-    """Add which columns are read."""
+    """Add which columns are read, and how."""
     text = click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
     ids = click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
-    return text(ids(function))
+    html = click.option("--html", is_flag=True, help="The texts are HTML: compare their main content.")
+    content = click.option(
+        "--html-content",
+        type=click.Choice(get_args(Content)),
+        help="The texts are HTML: compare this much of them. [default: main]",
+    )
+    return text(ids(html(content(function))))
 
 
 def shingle_options(function: F) -> F:
@@ -125,7 +132,13 @@ def source_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
         text_column=options.pop("text_column"),
         id_column=options.pop("id_column"),
         on_error=options.pop("on_error"),
+        html=html_of(options.pop("html"), options.pop("html_content")),
     )
+
+
+def html_of(is_html: bool, content: Content | None) -> Content | None:
+    """Return how much of HTML is compared, from both options; None where texts are not HTML."""
+    return content or ("main" if is_html else None)
 
 
 def shingles_of(options: dict[str, Any]) -> Shingles:

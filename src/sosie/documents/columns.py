@@ -7,16 +7,21 @@ from typing import Any
 
 import pyarrow as pa
 
+from sosie.documents.html import Content
 from sosie.errors import UsageError
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The text column, and the id column with its type (int64 or large_string), None where ids are made."""
+    """The text column, and the id column with its type (int64 or large_string), None where ids are made.
+
+    Where the text column holds HTML, `html` says how much of it is text.
+    """
 
     text: str
     id: str | None = None
     id_type: Any = None
+    html: Content | None = None
 
     @property
     def names(self) -> list[str]:

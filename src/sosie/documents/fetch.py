@@ -13,9 +13,9 @@ from sosie.documents.batch import Records
 from sosie.documents.blocks import find_lines
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import Input
-from sosie.documents.jsonl import decode_block
-from sosie.documents.parquet import decode_columns
-from sosie.documents.reading import Piece, Reading, decode_piece, read_pieces
+from sosie.documents.reading import Piece, Reading, decode_content, decode_piece, read_pieces
+from sosie.documents.text_files import TextBlock
+from sosie.documents.warc_blocks import WarcBlock
 from sosie.errors import MismatchError, SosieError
 from sosie.types import I64
 
@@ -75,12 +75,15 @@ def _choose(piece: Piece, wanted: I64, columns: Columns) -> tuple[int, list[tupl
         lines = find_lines(content)
         inside = wanted[wanted < len(lines)]
         block = b"\n".join([content[lines.starts[line] : lines.ends[line]] for line in inside.tolist()])
-        return len(lines), _texts(decode_block(block, columns), inside) if block else []
+        return len(lines), _texts(decode_content(block, columns), inside) if block else []
     if isinstance(content, pa.RecordBatch):
         # One slice each: not every type of column can be gathered.
         rows = wanted[wanted < content.num_rows].tolist()
-        decoded = [_texts(decode_columns(content.slice(row, 1), columns), np.array([row])) for row in rows]
+        decoded = [_texts(decode_content(content.slice(row, 1), columns), np.array([row])) for row in rows]
         return content.num_rows, [text for texts in decoded for text in texts]
+    if isinstance(content, TextBlock | WarcBlock):
+        inside = wanted[wanted < len(content)]
+        return len(content), _texts(decode_content(content.take(inside), columns), inside)
     records = decode_piece(piece, columns)[1]
     if isinstance(records, SosieError):
         raise records

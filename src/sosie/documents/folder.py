@@ -23,11 +23,16 @@ FORMATS = {
     ".parquet": "parquet",
     ".txt": "text",
     ".md": "text",
+    ".html": "html",
+    ".htm": "html",
+    ".warc": "warc",
 }
-COMPRESSIBLE = ("jsonl", "csv", "tsv")
+COMPRESSIBLE = ("jsonl", "csv", "tsv", "warc")
+# One document per file.
+WHOLE = ("text", "html")
 READ = (
-    "*.jsonl, *.ndjson, *.json (one object per line), *.csv, *.tsv, each also with .gz or .zst, *.parquet, "
-    "*.txt and *.md (one document per file), folders of these, and JSON lines from standard input as -"
+    "*.jsonl, *.ndjson, *.json (one object per line), *.csv, *.tsv, *.warc, each also with .gz or .zst, *.parquet, "
+    "*.txt, *.md, *.html and *.htm (one document per file), folders of these, and JSON lines from standard input as -"
 )
 _MARKERS = ("report.json", "manifest.json")
 _SPECIAL = {stat.S_IFIFO: "a fifo", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
@@ -49,10 +54,15 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class TextFiles:
-    """Some text files, in order; an entry with a problem cannot be read."""
+    """Some files of one document each, in order; an entry with a problem cannot be read."""
 
     entries: list[Entry]
     names: list[str]
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether any of them is HTML."""
+        return any(entry.format == "html" for entry in self.entries)
 
     @cached_property
     def labels(self) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from sosie.documents.folder import COMPRESSIBLE, READ, Entry, TextFiles, kind_of, label_of, walk_folder
+from sosie.documents.folder import COMPRESSIBLE, READ, WHOLE, Entry, TextFiles, kind_of, label_of, walk_folder
 from sosie.documents.standard_input import ARGUMENT, LABEL, NAME, spool_standard_input
 from sosie.errors import DataError, UsageError
 
@@ -40,6 +40,8 @@ class Input:
         """What a record is called in messages."""
         if self.files is not None:
             return "file"
+        if self.format == "warc":
+            return "record"
         return "line" if self.format in COMPRESSIBLE else "row"
 
     @property
@@ -148,10 +150,10 @@ def _names(entries: list[Entry]) -> list[str]:
 
 def _inputs(entries: list[Entry], names: list[str]) -> Iterator[Input]:
     """Make an input of each file, or of a run of text files of one folder."""
-    numbered = groupby(enumerate(entries), lambda pair: (pair[1].format == "text", pair[1].root))
-    for (is_text, root), run in numbered:
+    numbered = groupby(enumerate(entries), lambda pair: (pair[1].format in WHOLE, pair[1].root))
+    for (is_whole, root), run in numbered:
         members = list(run)
-        if not is_text:
+        if not is_whole:
             for place, entry in members:
                 size, time = entry.size, entry.mtime_ns
                 title = LABEL if root == ARGUMENT else None

@@ -10,40 +10,51 @@ import pyarrow as pa
 from sosie.documents.blocks import find_lines, read_blocks
 from sosie.documents.columns import Columns, check_names, check_schema, schema_columns
 from sosie.documents.csv_blocks import read_header
-from sosie.documents.folder import TextFiles
 from sosie.documents.inputs import Input
 from sosie.documents.line import members_of, parse_line
 from sosie.documents.parquet import read_schema
+from sosie.documents.warc import RECORD_ID
 from sosie.errors import UsageError
 
 # So many JSON objects without the column, and the name is wrong rather than the data.
 PATIENCE = 100
 _PROBE_BYTES = 1 << 16
+# Formats without columns, whose documents have names of their own.
+_NAMED = ("text", "warc")
 
 
 def find_columns(inputs: list[Input], text: str, id_column: str | None, patient: bool) -> Columns:
     """Decide the columns of a collection from its first usable document, and check every schema.
 
-    Without an id column, the column `id` is used if the first document has one. `patient` looks beyond documents
-    that will be skipped; otherwise the reader raises at the first one.
+    Without an id column, the column `id` is used if the first document has one, or the record ids of WARC files that
+    stand beside nothing but text files. `patient` looks beyond documents that will be skipped; otherwise the reader
+    raises at the first one.
     """
-    schemas = {source.path: _schema(source) for source in inputs if source.format not in ("jsonl", "text")}
+    schemas = {source.path: _schema(source) for source in inputs if source.format not in ("jsonl", *_NAMED)}
     columns = _from_first_documents(inputs, schemas, Columns(text, id_column), patient)
     if columns.id is not None and columns.id_type is None:
         columns = Columns(text, columns.id, pa.large_string())
-    if texts := next((source.files for source in inputs if source.files is not None), None):
-        _check_text_ids(texts, columns)
+    if columns.id is None and all(source.format in _NAMED for source in inputs) and _first(inputs, "warc"):
+        columns = Columns(text, RECORD_ID, pa.large_string())
+    if named := _first(inputs, *_NAMED):
+        _check_text_ids(named, columns)
     for path, schema in schemas.items():
         if schema is not None:
             check_schema(schema, columns, path)
     return columns
 
 
-def _check_text_ids(files: TextFiles, columns: Columns) -> None:
+def _first(inputs: list[Input], *formats: str) -> Input | None:
+    return next((source for source in inputs if source.format in formats), None)
+
+
+def _check_text_ids(source: Input, columns: Columns) -> None:
     if columns.id_type == pa.int64():
+        path = source.path if source.files is None else source.files.entries[0].path
+        kind, ids = ("WARC files", "record ids") if source.files is None else ("text files", "their names")
         raise UsageError(
-            f"{files.entries[0].path}: the ids of text files are their names, and those of the first input are "
-            f"integers ({columns.id!r}). Name a column of text with --id-column, or give the text files alone."
+            f"{path}: the ids of {kind} are {ids}, and those of the first input are integers ({columns.id!r}). "
+            f"Name a column of text with --id-column, or give the {kind} alone."
         )
 
 
@@ -59,7 +70,7 @@ def _from_first_documents(inputs: list[Input], schemas: dict[str, Any], columns:
     objects, complete = 0, False
     lacking: tuple[str, list[str], list[str]] | None = None
     for source in inputs:
-        if source.files is not None:
+        if source.format in _NAMED:
             if columns.id is None and not objects:
                 return columns
             continue

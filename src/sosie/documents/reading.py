@@ -15,12 +15,14 @@ from sosie.documents.blocks import read_blocks
 from sosie.documents.columns import Columns
 from sosie.documents.csv_blocks import CsvBlock, read_csv
 from sosie.documents.csv_decode import decode_records
+from sosie.documents.html import extract_pages
 from sosie.documents.ids import DocumentIds
 from sosie.documents.inputs import Input
 from sosie.documents.jsonl import decode_block
 from sosie.documents.parquet import decode_columns, read_parquet, slice_table
 from sosie.documents.seen import SeenIds
 from sosie.documents.text_files import TextBlock, decode_texts, read_texts
+from sosie.documents.warc_blocks import WarcBlock, decode_warc, read_warc
 from sosie.errors import DataError, SosieError
 from sosie.kernels.parallel import ordered_map
 from sosie.types import I64
@@ -32,7 +34,7 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Piece:
-    """A block of lines, records or files or an Arrow batch of one input, or the error that ended the input."""
+    """A block of lines, records or files, or an Arrow batch, of one input, or the error that ended the input."""
 
     source: int
     content: Any
@@ -157,6 +159,8 @@ def read_pieces(
                 contents = read_texts(place.files, partial(watch, source))
             elif place.format in ("csv", "tsv"):
                 contents = read_csv(place, watch=partial(watch, source))
+            elif place.format == "warc":
+                contents = read_warc(place, partial(watch, source))
             elif place.format == "parquet":
                 contents = read_parquet(place, names, _ROWS, threads, partial(watch, source))
             else:
@@ -171,13 +175,22 @@ def decode_piece(piece: Piece, columns: Columns) -> tuple[int, Records | SosieEr
     """Return the number of the input and the records of a piece, or the error that it brings."""
     if isinstance(piece.content, SosieError):
         return piece.source, piece.content
-    if isinstance(piece.content, bytes):
-        return piece.source, decode_block(piece.content, columns)
-    if isinstance(piece.content, CsvBlock):
-        return piece.source, decode_records(piece.content, columns)
-    if isinstance(piece.content, TextBlock):
-        return piece.source, decode_texts(piece.content, columns)
-    return piece.source, decode_columns(piece.content, columns)
+    return piece.source, decode_content(piece.content, columns)
+
+
+def decode_content(content: Any, columns: Columns) -> Records:
+    """Return the records of a block or an Arrow batch; where their texts are HTML, with the text in it."""
+    if isinstance(content, TextBlock):
+        return decode_texts(content, columns)
+    if isinstance(content, WarcBlock):
+        return decode_warc(content, columns)
+    if isinstance(content, bytes):
+        records = decode_block(content, columns)
+    elif isinstance(content, CsvBlock):
+        records = decode_records(content, columns)
+    else:
+        records = decode_columns(content, columns)
+    return records if columns.html is None else extract_pages(records, columns.html)
 
 
 def _end(texts: Any, start: int, batch_size: int) -> int:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import pyarrow as pa
 
 from sosie.documents.columns import Columns, schema_columns
+from sosie.documents.html import Content, load_resiliparse
 from sosie.documents.inputs import Input, list_inputs
 from sosie.documents.probe import find_columns
 from sosie.documents.reading import Reading
+from sosie.documents.warc import load_fastwarc
 from sosie.errors import UsageError
 from sosie.kernels.parallel import thread_count
 
@@ -35,6 +37,9 @@ class Source:
     reject bad records and go on. `batch_size` bounds the documents of a batch and never changes results. A stream that
     can be read only once is read into memory.
 
+    With `html` the text column holds HTML: "main" compares the main content of each page, "all" all of its text. Files
+    of HTML and WARC files are always extracted; there None means "main".
+
     >>> source = Source(pa.table({"text": ["a rose", "is a rose"]}), batch_size=1)
     >>> [(batch.rows.tolist(), batch.texts.to_pylist()) for batch in source.batches()]
     [([0], ['a rose']), ([1], ['is a rose'])]
@@ -45,12 +50,15 @@ class Source:
     id_column: str | None = None
     on_error: str = "raise"
     batch_size: int = 1 << 16
+    html: Content | None = None
 
     def __post_init__(self) -> None:
         if self.on_error not in ("raise", "skip"):
             raise UsageError(f"on_error is 'raise' or 'skip', got {self.on_error!r}")
         if self.batch_size < 1:
             raise UsageError(f"batch_size must be at least 1, got {self.batch_size}")
+        if self.html not in (None, *get_args(Content)):
+            raise UsageError(f"html is 'main', 'all' or None, got {self.html!r}")
         if self.text_column == self.id_column:
             raise UsageError(f"the column {self.id_column!r} cannot hold both the texts and the ids: name another")
         if not isinstance(self.paths, pa.Table):
@@ -64,13 +72,21 @@ class Source:
         threads = thread_count(threads)
         skip = self.on_error == "skip"
         if isinstance(self.paths, pa.Table):
-            columns = schema_columns(self.paths.schema, Columns(self.text_column, self.id_column), MEMORY.path)
-            reading = Reading([MEMORY], columns, self.paths, skip, self.batch_size)
+            inputs, table = [MEMORY], self.paths
+            columns = schema_columns(table.schema, Columns(self.text_column, self.id_column), MEMORY.path)
         else:
-            inputs = list_inputs(self.paths)
+            inputs, table = list_inputs(self.paths), None
             columns = find_columns(inputs, self.text_column, self.id_column, patient=skip)
-            reading = Reading(inputs, columns, None, skip, self.batch_size)
-        return reading.start(threads)
+        self._load_extras(inputs)
+        return Reading(inputs, replace(columns, html=self.html), table, skip, self.batch_size).start(threads)
+
+    def _load_extras(self, inputs: list[Input]) -> None:
+        """Load what HTML and WARC need before anything is read, or say what to install."""
+        has_warc = any(place.format == "warc" for place in inputs)
+        if has_warc:
+            load_fastwarc()
+        if self.html or has_warc or any(place.files is not None and place.files.has_pages for place in inputs):
+            load_resiliparse()
 
 
 def _table_or_paths(documents: Any) -> Any:

@@ -14,6 +14,7 @@ from sosie.documents import blocks
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.folder import Entry, TextFiles
+from sosie.documents.html import PageError, read_page
 from sosie.errors import DataError
 from sosie.types import I64
 
@@ -24,12 +25,16 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0
 
 @dataclass(frozen=True, eq=False)
 class TextBlock:
-    """The contents of consecutive files, with their labels; empty where `problems` has the position."""
+    """The contents of consecutive files, with their labels; empty where `problems` has the position.
+
+    `pages[i]` says whether file i is HTML.
+    """
 
     first: int
     contents: list[bytes]
     labels: Any
     problems: dict[int, str]
+    pages: list[bool]
 
     def __len__(self) -> int:
         return len(self.contents)
@@ -38,7 +43,8 @@ class TextBlock:
         """Return a block of these files alone."""
         chosen = positions.tolist()
         problems = {place: self.problems[at] for place, at in enumerate(chosen) if at in self.problems}
-        return TextBlock(self.first, [self.contents[at] for at in chosen], self.labels.take(pa.array(chosen)), problems)
+        contents, pages = [self.contents[at] for at in chosen], [self.pages[at] for at in chosen]
+        return TextBlock(self.first, contents, self.labels.take(pa.array(chosen, pa.int64())), problems, pages)
 
 
 def read_texts(files: TextFiles, watch: Callable[[int], None] = lambda position: None) -> Iterator[TextBlock]:
@@ -46,7 +52,9 @@ def read_texts(files: TextFiles, watch: Callable[[int], None] = lambda position:
     first = position = held = 0
     contents: list[bytes] = []
     problems: dict[int, str] = {}
+    pages: list[bool] = []
     for entry in files.entries:
+        pages.append(entry.format == "html")
         if entry.problem is None:
             contents.append(_content(entry))
         else:
@@ -56,20 +64,25 @@ def read_texts(files: TextFiles, watch: Callable[[int], None] = lambda position:
         if held >= blocks.BLOCK_BYTES or len(contents) == _FILES:
             position += held
             watch(position)
-            yield TextBlock(first, contents, files.labels[first : first + len(contents)], problems)
-            first, held, contents, problems = first + len(contents), 0, [], {}
+            yield TextBlock(first, contents, files.labels[first : first + len(contents)], problems, pages)
+            first, held, contents, problems, pages = first + len(contents), 0, [], {}, []
     if contents:
         watch(position + held)
-        yield TextBlock(first, contents, files.labels[first : first + len(contents)], problems)
+        yield TextBlock(first, contents, files.labels[first : first + len(contents)], problems, pages)
 
 
 def decode_texts(block: TextBlock, columns: Columns) -> Records:
-    """Check the texts; ids, where they are read from a column elsewhere, are the names of the files."""
+    """Check the texts, extract the pages; ids, where they are read from a column elsewhere, are the files' names."""
     problems = dict(block.problems)
-    contents = [content.removeprefix(blocks.BOM) for content in block.contents]
-    for position, content in enumerate(contents):
-        if b"\0" in content:
-            problems[position] = f"a NUL byte (byte {block.contents[position].index(0) + 1} of the file): not text"
+    contents = []
+    for position, (content, is_page) in enumerate(zip(block.contents, block.pages, strict=True)):
+        try:
+            contents.append(read_page(content, columns.html).encode() if is_page else content.removeprefix(blocks.BOM))
+        except PageError as error:
+            problems[position] = str(error)
+            contents.append(b"")
+        if not is_page and b"\0" in content:
+            problems[position] = f"a NUL byte (byte {content.index(0) + 1} of the file): not text"
     offsets = np.zeros(len(contents) + 1, np.int64)
     np.cumsum([len(content) for content in contents], out=offsets[1:])
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(contents))]
@@ -77,9 +90,9 @@ def decode_texts(block: TextBlock, columns: Columns) -> Records:
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        for position, content in enumerate(block.contents):
+        for position, (content, is_page) in enumerate(zip(block.contents, block.pages, strict=True)):
             try:
-                content.decode("utf-8")
+                content.decode("utf-8", "replace" if is_page else "strict")
             except UnicodeDecodeError as error:
                 problems[position] = f"invalid UTF-8 (byte {error.start + 1} of the file)"
     ids = None if columns.id is None else block.labels

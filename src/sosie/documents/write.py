@@ -19,6 +19,7 @@ from sosie.documents.write_csv import split_records
 from sosie.documents.write_jsonl import split_lines
 from sosie.documents.write_parquet import split_rows
 from sosie.documents.write_text import split_files
+from sosie.documents.write_warc import split_warc
 from sosie.errors import MismatchError
 from sosie.types import I64
 
@@ -65,11 +66,12 @@ def write_documents(
 
     Kept lines and records are copied byte for byte; dropped documents get the columns of the decisions as members or
     columns; where a document or a file has such a name already, the new one is `name_1` (`_2`, ...). `kept/<name>`
-    always appears, `dropped/<name>` if it holds a document. Blank lines are not copied. Text files are copied, and
-    `dropped.tsv` lists the dropped ones with their columns. `advance` is told how many documents were written.
+    always appears, `dropped/<name>` if it holds a document. Blank lines are not copied. Text files and records
+    of WARC are copied, and `dropped.tsv` lists the dropped ones with their columns. `advance` is told how many
+    documents were written.
 
     With `annotate`, there is `annotated/<name>` instead, with all documents that are not rejected, in their order and
-    each with the columns; text files are listed in `annotations.tsv`.
+    each with the columns; text files and records of WARC are listed in `annotations.tsv`.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
@@ -81,6 +83,8 @@ def write_documents(
         share = Share(source, first, place, added, *_files(source, state, Path(directory), annotate))
         if source.files is not None:
             done = split_files(share, source.files, threads, advance)
+        elif source.format == "warc":
+            done = split_warc(share, reading.ids, Path(directory), advance)
         elif source.format == "jsonl":
             done = split_lines(share, threads, advance)
         elif source.format in ("csv", "tsv"):

@@ -34,7 +34,9 @@ def split_files(share: Share, files: TextFiles, threads: int | None, advance: Ca
         folder.mkdir(parents=True, exist_ok=True)
     done = 0
     for portion in ordered_map(_copy, _portions(share, files, folders), threads):
-        _list(share, portion)
+        if share.annotated is not None:
+            labels = portion.labels.filter(pa.array(portion.place == ANNOTATED))
+            append_list(share, share.annotated.parent, labels, portion.added)
         done += len(portion.names)
         advance(len(portion.names))
     return done
@@ -76,14 +78,13 @@ def _copy(portion: Portion) -> Portion:
     return portion
 
 
-def _list(share: Share, portion: Portion) -> None:
-    """Append to the list: file and the added columns. There is one list for all text files of a run."""
-    if share.annotated is None or not portion.added.num_rows:
+def append_list(share: Share, folder: Path, labels: Any, added: Any) -> None:
+    """Append documents to the list: file (or id) and the added columns. There is one list for a run."""
+    if not added.num_rows:
         return
     name = ANNOTATED_LIST if share.copies is None else DROPPED_LIST
-    with open(share.annotated.parent / name, "ab") as file:
+    with open(folder / name, "ab") as file:
         if file.tell() == 0:
             names = ["file", *free_names(share.added.names, ["file"])]
             file.write(_TAB.join(quoted(name, _TAB) for name in names) + b"\n")
-        labels = portion.labels.filter(pa.array(portion.place == ANNOTATED))
-        file.write(concatenated(joined(csv_fields(labels, _TAB), more_fields(portion.added, _TAB), "\n")))
+        file.write(concatenated(joined(csv_fields(labels, _TAB), more_fields(added, _TAB), "\n")))

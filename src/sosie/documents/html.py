@@ -1,0 +1,111 @@
+"""Pages of HTML to the text that a person reads, by Resiliparse; nothing else imports it."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import replace
+from functools import cache
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from sosie.documents.batch import Records
+from sosie.errors import UsageError
+
+# What is compared: the main content of a page, or all of its text.
+Content = Literal["main", "all"]
+
+# Extraction takes time by the square of a page's length.
+PAGE_LIMIT = 16 << 20
+_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_DECLARED = re.compile(rb"<meta[^>]*charset", re.I)
+_PRESCAN = 1024
+_PLAIN = {"list_bullets": False, "alt_texts": False, "links": False, "form_fields": False, "noscript": False}
+
+
+class PageError(Exception):
+    """A page that cannot be used; the message says why."""
+
+
+@cache
+def load_resiliparse() -> tuple[Any, Any]:
+    """Return the modules that extract texts and find encodings; raise if the extra is not installed."""
+    try:
+        import resiliparse.extract.html2text as extraction
+        import resiliparse.parse.encoding as encoding
+    except ImportError as error:
+        raise UsageError(
+            f"HTML and WARC need the package resiliparse ({error}). Run: pip install 'sosie[html]'"
+        ) from error
+    return extraction, encoding
+
+
+def page_text(page: str, content: Content) -> str:
+    r"""Return the text of a page: its main content, or all that is visible.
+
+    Navigation, headers and footers are not main content. Where a page has nothing else, all of its text is taken, so
+    that only pages without any text are documents without words.
+
+    >>> page_text("<nav>Home | News</nav><p>A rose is a <b>rose</b>.</p>", "main")
+    'A rose is a rose.'
+    >>> page_text("<nav>Home | News</nav><p>A rose is a <b>rose</b>.</p>", "all")
+    'Home | News\n\nA rose is a rose.'
+    >>> page_text("<nav>Home | News</nav>", "main")
+    'Home | News'
+    """
+    _check_length(page)
+    extract = load_resiliparse()[0].extract_plain_text
+    text: str = extract(page, main_content=content == "main", **_PLAIN)
+    if content == "main" and not text.strip():
+        text = extract(page, main_content=False, **_PLAIN)
+    return text
+
+
+def decode_bytes(data: bytes, charset: str | None = None, *, markup: bool) -> str:
+    """Decode as browsers do: by the byte order mark, else by `charset`, else by what `markup` declares.
+
+    Where nothing is said, the bytes are UTF-8 if they can be, else what they look like. Undecodable ones become U+FFFD.
+
+    >>> decode_bytes("<meta charset=windows-1251>Москва".encode("cp1251"), markup=True)
+    '<meta charset=windows-1251>Москва'
+    """
+    for mark, known in _BOMS.items():
+        if data.startswith(mark):
+            return data[len(mark) :].decode(known, "replace")
+    encoding = load_resiliparse()[1]
+    name: str | None = encoding.map_encoding_to_html5(charset, fallback_utf8=False) if charset else None
+    if name is None and markup and _DECLARED.search(data, 0, _PRESCAN):
+        declared: str = encoding.detect_encoding(data, from_html_meta=True)
+        # A declaration that can be read is not UTF-16.
+        name = "utf-8" if declared.startswith("utf-16") else declared
+    if name is not None:
+        return data.decode(name, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode(encoding.detect_encoding(data), "replace")
+
+
+def read_page(data: bytes, content: Content | None, charset: str | None = None) -> str:
+    """Return the text of a page of bytes; `content` None means the main content."""
+    _check_length(data)
+    return page_text(decode_bytes(data, charset, markup=True), content or "main")
+
+
+def extract_pages(records: Records, content: Content) -> Records:
+    """Replace the texts, which are pages, by the text in them."""
+    texts: list[str] = []
+    problems: dict[int, str] = {}
+    for position, page in zip(records.accepted.tolist(), records.texts, strict=True):
+        try:
+            texts.append(page_text(page.as_py(), content))
+        except PageError as error:
+            problems[position] = str(error)
+            texts.append("")
+    return replace(records, texts=pa.array(texts, pa.large_string())).without(problems)
+
+
+def _check_length(page: str | bytes) -> None:
+    if len(page) > PAGE_LIMIT:
+        raise PageError(f"more than {PAGE_LIMIT >> 20} MiB of HTML, the most that is extracted")
