@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from sosie.documents.inputs import MAX_EXPANSION
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
@@ -44,7 +45,14 @@ def source_options(function: F) -> F:
         show_default=True,
         help="Stop at a bad record, or write it to rejected.jsonl with the reason and go on.",
     )
-    return inputs(column_options(on_error(function)))
+    expansion = click.option(
+        "--max-expansion",
+        type=click.IntRange(min=1),
+        default=MAX_EXPANSION,
+        show_default=True,
+        help="A compressed file may expand to so many times its size plus 64 MiB.",
+    )
+    return inputs(column_options(on_error(expansion(function))))
 
 
 def column_options(function: F) -> F:
@@ -121,6 +129,7 @@ def source_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
         text_column=options.pop("text_column"),
         id_column=options.pop("id_column"),
         on_error=options.pop("on_error"),
+        max_expansion=options.pop("max_expansion"),
     )
 
 

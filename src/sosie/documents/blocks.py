@@ -73,7 +73,11 @@ def read_chunks(source: Input, size: int) -> Iterator[tuple[bytes, int]]:
             if source.compression:
                 file = stack.enter_context(pa.PythonFile(raw, "r"))
                 stream = stack.enter_context(pa.CompressedInputStream(file, source.compression))
+            expanded = 0
             while chunk := stream.read(size):
+                expanded += len(chunk)
+                if source.compression:
+                    source.check_expansion(expanded)
                 yield chunk, raw.tell()
     except (OSError, pa.ArrowException) as error:
         damaged = f"damaged or cut short {source.compression}: " if source.compression else ""

@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import Input
+from sosie.documents.nested import pick
+from sosie.documents.order_column import decode_order
 from sosie.errors import DataError
 from sosie.types import Bools
 
@@ -58,39 +60,40 @@ def read_parquet(
         for batch in _each_named(source, batches):
             done += batch.num_rows
             watch(size * done // file.metadata.num_rows)
-            yield batch.select(names) if names else batch
+            yield pick(batch, names) if names else batch
     source.check_unchanged()
 
 
 def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:
     """Yield record batches of a table in memory."""
-    yield from (table.select(names) if names else table).to_batches(max_chunksize=batch_size)
+    yield from (pick(table, names) if names else table).to_batches(max_chunksize=batch_size)
 
 
 def decode_columns(batch: Any, columns: Columns) -> Records:
-    """Check the texts and the ids of an Arrow batch.
+    """Check the texts, the ids and the order of an Arrow batch.
 
     >>> decode_columns(pa.record_batch({"text": ["a", None]}), Columns("text")).problems
     {1: "'text' is null"}
     """
     count = batch.num_rows
     problems: dict[int, str] = {}
-    texts = _as_text(batch.column(0))
+    texts, ids, order = columns.split(batch.columns)
+    texts = _as_text(texts)
     good = _usable_text(texts, columns.text, problems)
-    ids = None
     if columns.id is not None:
-        ids = batch.column(1)
         if columns.id_type == pa.int64():
             ids, usable = _as_integer(ids, columns.id, problems)
         else:
             ids = _as_text(ids)
             usable = _usable_text(ids, columns.id, problems)
         good &= usable
+    if columns.order is not None:
+        order, unread = decode_order(order, columns.order)
+        problems = {**unread, **problems}
+        good[list(unread)] = False
     accepted = np.flatnonzero(good)
-    if len(accepted) < count:
-        texts = texts.filter(pa.array(good))
-        ids = None if ids is None else ids.filter(pa.array(good))
-    return Records(count, texts, ids, accepted, dict(sorted(problems.items())), None, count)
+    records = Records(count, texts, ids, np.arange(count), {}, None, count, order=order)
+    return records if len(accepted) == count else records.without(dict(sorted(problems.items())))
 
 
 def _as_text(array: Any) -> Any:
