@@ -52,7 +52,9 @@ def decode_order(array: Any, order: Order) -> tuple[Any, dict[int, str]]:
 
 def order_array(values: list[int | float | None]) -> Any:
     """Return values, read one by one, as a column."""
-    return pa.array(values, pa.float64() if any(isinstance(value, float) for value in values) else pa.int64())
+    if any(isinstance(value, float) for value in values):
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array(values, pa.int64())
 
 
 def join_orders(parts: Sequence[Any]) -> Any:
