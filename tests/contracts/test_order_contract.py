@@ -157,12 +157,11 @@ def test_numbers_of_arrow(array, expected):
 
 texts = st.from_regex(r"[ ]?[+-]?[0-9]{0,20}(\.[0-9]{0,3})?([eE][+-]?[0-9]{1,3})?[ ]?", fullmatch=True)
 stamps = st.from_regex(
-    r"[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9](:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?)?(Z|[+-][0-2][0-9](:?[0-6][0-9])?)?)?",
+    r"[0-9]{4}-[01][0-9]-[0-3][0-9]"
+    r"([T ][0-2][0-9](:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?)?(Z|[+-][0-2][0-9](:?[0-6][0-9])?)?)?",
     fullmatch=True,
 )
-others = st.sampled_from(
-    ["0x1F", "nan", "inf", "1_000", "٣", "yesterday", "2024-W18-3", "20240501", "0000-01-01", "1."]
-)
+others = st.sampled_from(["0x1F", "nan", "inf", "1_000", "٣", "soon", "2024-W18-3", "20240501", "0000-01-01", "1."])
 
 
 @given(values=st.lists(texts | stamps | others, max_size=4), order=st.sampled_from([MAX, NEWEST]))
@@ -213,7 +212,7 @@ def test_columns_of_other_types_and_files_without_columns_are_refused(tmp_path):
     with pytest.raises(UsageError, match="'at' is timestamp"):
         Source(table).batches(1, Order("at", "max"))
     (tmp_path / "a.txt").write_text("t")
-    with pytest.raises(UsageError, match="a.txt: has no column 'mtime', because it is not a table"):
+    with pytest.raises(UsageError, match=r"a\.txt: has no column 'mtime', because it is not a table"):
         Source(tmp_path / "a.txt").batches(1, Order("mtime", "newest"))
 
 

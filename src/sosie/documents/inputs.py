@@ -66,8 +66,8 @@ class Input:
         if expanded > self.max_expansion * self.size + FREE_EXPANSION:
             raise DataError(
                 f"{self.path}: expands to more than {self.max_expansion} times its {self.size:,} bytes (plus "
-                f"{FREE_EXPANSION >> 20} MiB), which may be an attack. If it is not, pass --max-expansion "
-                f"{4 * self.max_expansion} or more."
+                f"{FREE_EXPANSION >> 20} MiB): it is damaged or made to fill the memory. If it is neither, pass a "
+                "larger --max-expansion."
             )
 
     def check_unchanged(self) -> None:

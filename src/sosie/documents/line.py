@@ -6,6 +6,8 @@ This defines what a document is; the fast path in `jsonl` must agree with it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ from sosie.documents.order import order_value
 from sosie.documents.order_column import order_array
 
 MAX_ID = 2**63 - 1
+_NAMED = 10  # texts inside an object, in a message
 Parsed = tuple[str, "str | int | None", "int | float | None"]
 
 
@@ -75,7 +78,7 @@ def parse_line(line: bytes, columns: Columns) -> Parsed | str:
         values[name] = found[0] if found else None
     text = values[columns.text]
     if not isinstance(text, str) or isinstance(text, _Huge):
-        return f"{columns.text!r} is {_kind(text)}, not text"
+        return f"{columns.text!r} is {_kind(text)}, not text{_inside(text, columns.text)}"
     if reason := _surrogate(text, columns.text):
         return reason
     identifier = None if columns.id is None else values[columns.id]
@@ -141,6 +144,20 @@ def _surrogate(text: str, name: str) -> str | None:
     except UnicodeEncodeError as error:
         return f"{name!r} has the lone surrogate \\u{ord(text[error.start]):04x}, which is not a character"
     return None
+
+
+def _inside(value: object, name: str) -> str:
+    """Say which texts an object holds, by their dotted names."""
+    texts = list(islice(_texts(value, name), _NAMED))
+    return f"; the texts inside are: {', '.join(texts)}" if texts else ""
+
+
+def _texts(value: object, name: str) -> Iterator[str]:
+    if isinstance(value, str) and not isinstance(value, _Huge):
+        yield name
+    elif isinstance(value, Members):
+        for key, inside in value:
+            yield from _texts(inside, f"{name}.{key}")
 
 
 def _kind(value: object) -> str:

@@ -17,10 +17,9 @@ from sosie.documents.columns import Columns
 from sosie.documents.inputs import Input
 from sosie.documents.nested import pick
 from sosie.documents.order_column import decode_order
+from sosie.documents.parquet_rows import rows_per_piece, rows_per_slice, text_bytes
 from sosie.errors import DataError
 from sosie.types import Bools
-
-PIECE_BYTES = 4 << 20
 
 
 @contextlib.contextmanager
@@ -47,26 +46,31 @@ def read_parquet(
     threads: int | None,
     watch: Callable[[int], None] = lambda position: None,
 ) -> Iterator[Any]:
-    """Yield record batches of the columns, bounded in rows and, by the averages of the footer, in bytes.
+    """Yield record batches of the columns, bounded in rows and bytes; the texts come first if columns are named.
 
     `watch` is told how far in the file reading has come, judged by the rows.
     """
-    done = 0
+    done = expanded = 0
     with open_parquet(source) as file:
         size = os.path.getsize(source.path)
         with _named(source):
-            rows = _rows_per_piece(file.metadata, names, batch_size)
+            rows = rows_per_piece(file, source.path, names, batch_size)
             batches = file.iter_batches(batch_size=rows, columns=names, use_threads=threads != 1)
         for batch in _each_named(source, batches):
             done += batch.num_rows
             watch(size * done // file.metadata.num_rows)
-            yield pick(batch, names) if names else batch
+            if names:
+                batch = pick(batch, names)
+                expanded += text_bytes(batch.column(0))
+                source.check_expansion(expanded)
+            yield batch
     source.check_unchanged()
 
 
 def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:
     """Yield record batches of a table in memory."""
-    yield from (pick(table, names) if names else table).to_batches(max_chunksize=batch_size)
+    chosen = pick(table, names) if names else table
+    yield from chosen.to_batches(max_chunksize=rows_per_slice(chosen, batch_size))
 
 
 def decode_columns(batch: Any, columns: Columns) -> Records:
@@ -132,17 +136,6 @@ def _as_integer(array: Any, name: str, problems: dict[int, str]) -> tuple[Any, B
     return array, good
 
 
-def _rows_per_piece(metadata: Any, names: list[str] | None, batch_size: int) -> int:
-    """Return how many rows make a piece of about `PIECE_BYTES` in the largest row group."""
-    heaviest = 1.0
-    for index in range(metadata.num_row_groups):
-        group = metadata.row_group(index)
-        chunks = (group.column(column) for column in range(group.num_columns))
-        size = sum(chunk.total_uncompressed_size for chunk in chunks if names is None or chunk.path_in_schema in names)
-        heaviest = max(heaviest, size / max(group.num_rows, 1))
-    return max(1, min(batch_size, int(PIECE_BYTES / heaviest)))
-
-
 def _each_named(source: Input, batches: Iterator[Any]) -> Iterator[Any]:
     while True:
         with _named(source):
@@ -157,6 +150,7 @@ def _named(source: Input) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        source.check_unchanged()
         detail = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
             f"{source.path}: is damaged or not Parquet ({detail}). Restore the file or leave it out."
