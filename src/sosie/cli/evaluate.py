@@ -86,7 +86,13 @@ def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def _source(files: list[str], options: dict[str, Any]) -> Source:
-    return Source(files, text_column=options["text_column"], id_column=options["id_column"], on_error="skip")
+    return Source(
+        files,
+        text_column=options["text_column"],
+        id_column=options["id_column"],
+        on_error="skip",
+        max_expansion=options["max_expansion"],
+    )
 
 
 def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:

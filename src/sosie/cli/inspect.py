@@ -35,7 +35,13 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     one unless it has --on-error skip.
     """
     quiet, as_json, threads = options["quiet"], options["as_json"], options["threads"]
-    source = Source(list(inputs), text_column=options["text_column"], id_column=options["id_column"], on_error="skip")
+    source = Source(
+        list(inputs),
+        text_column=options["text_column"],
+        id_column=options["id_column"],
+        on_error="skip",
+        max_expansion=options["max_expansion"],
+    )
     shingles = shingles_of(options)
     with progress(quiet or as_json) as shown:
         stages = Stages(shown)

@@ -45,6 +45,13 @@ def source_options(function: F) -> F:
         show_default=True,
         help="Stop at a bad record, or write it to rejected.jsonl with the reason and go on.",
     )
+    return inputs(column_options(on_error(function)))
+
+
+def column_options(function: F) -> F:
+    """Add which columns are read, and how far files may expand."""
+    text = click.option("--text-column", default="text", show_default=True, help="The text; meta.body is inside meta.")
+    ids = click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
     expansion = click.option(
         "--max-expansion",
         type=click.IntRange(min=1),
@@ -52,14 +59,7 @@ def source_options(function: F) -> F:
         show_default=True,
         help="A compressed file may expand to so many times its size plus 64 MiB.",
     )
-    return inputs(column_options(on_error(expansion(function))))
-
-
-def column_options(function: F) -> F:
-    """Add which columns are read."""
-    text = click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
-    ids = click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
-    return text(ids(function))
+    return text(ids(expansion(function)))
 
 
 def shingle_options(function: F) -> F:

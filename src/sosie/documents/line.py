@@ -17,7 +17,7 @@ from sosie.documents.order import order_value
 from sosie.documents.order_column import order_array
 
 MAX_ID = 2**63 - 1
-_NAMED = 10  # texts inside an object, in a message
+_NAMED = 10  # texts inside an object that a message names, and levels that it looks into
 Parsed = tuple[str, "str | int | None", "int | float | None"]
 
 
@@ -155,7 +155,7 @@ def _inside(value: object, name: str) -> str:
 def _texts(value: object, name: str) -> Iterator[str]:
     if isinstance(value, str) and not isinstance(value, _Huge):
         yield name
-    elif isinstance(value, Members):
+    elif isinstance(value, Members) and name.count(".") < _NAMED:
         for key, inside in value:
             yield from _texts(inside, f"{name}.{key}")
 

@@ -23,19 +23,19 @@ _PREFIX_ROWS = 64
 def rows_per_piece(file: Any, path: str, names: list[str] | None, most: int) -> int:
     """Return how many rows of a Parquet file make a piece of about `PIECE_BYTES` in the largest row group."""
     metadata = file.metadata
-    rows, suspects = most, []
+    rows, suspects = most, {}
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
         chunks = [group.column(column) for column in range(group.num_columns)]
         chunks = [chunk for chunk in chunks if names is None or chunk.path_in_schema in names]
-        size = sum(chunk.total_uncompressed_size for chunk in chunks)
-        rows = min(rows, max(1, int(PIECE_BYTES * group.num_rows / max(size, 1))))
-        for chunk in chunks:
-            if chunk.physical_type == "BYTE_ARRAY" and min(most, group.num_rows) * size > WORST_BYTES:
-                if "DELTA_BYTE_ARRAY" in chunk.encodings:
-                    rows = min(rows, max(_PREFIX_ROWS, WORST_BYTES // max(size, 1)))
-                if chunk.has_dictionary_page:
-                    suspects.append((index, chunk.path_in_schema))
+        size = max(1, sum(chunk.total_uncompressed_size for chunk in chunks))
+        rows = min(rows, PIECE_BYTES * group.num_rows // size)
+        if min(most, group.num_rows) * size <= WORST_BYTES:
+            continue
+        texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
+        if any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in texts):
+            rows = min(rows, max(_PREFIX_ROWS, WORST_BYTES // size))
+        suspects[index] = [chunk.path_in_schema for chunk in texts if chunk.has_dictionary_page]
     longest = max(_longest_values(path, suspects), default=0)
     return max(1, min(rows, WORST_BYTES // max(longest, 1)))
 
@@ -62,16 +62,17 @@ def _lengths(array: Any) -> Any:
     return pc.binary_length(array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array)
 
 
-def _longest_values(path: str, suspects: list[tuple[int, str]]) -> Iterator[int]:
+def _longest_values(path: str, suspects: dict[int, list[str]]) -> Iterator[int]:
     """Yield the length of the longest value in each dictionary; one row is enough to have it read."""
-    if not suspects:
+    leaves = sorted({leaf for group in suspects.values() for leaf in group})
+    if not leaves:
         return
-    with pq.ParquetFile(path, read_dictionary=[leaf for _, leaf in suspects], pre_buffer=False) as file:
-        for group, leaf in suspects:
-            for batch in file.iter_batches(batch_size=1, row_groups=[group], columns=[leaf], use_threads=False):
-                for column in batch.columns:
+    with pq.ParquetFile(path, read_dictionary=leaves, pre_buffer=False) as file:
+        for group, here in suspects.items():
+            if here:
+                batches = file.iter_batches(batch_size=1, row_groups=[group], columns=here, use_threads=False)
+                for column in next(batches).columns:
                     yield from _dictionaries(column)
-                break
 
 
 def _dictionaries(array: Any) -> Iterator[int]:
