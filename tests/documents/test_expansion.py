@@ -126,6 +126,24 @@ def test_texts_that_share_prefixes_come_in_small_pieces(tmp_path):
         list(Source(path).batches(1))
 
 
+def test_columns_read_as_dictionaries_come_back_as_they_were(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_rows, "WORST_BYTES", 64)
+    texts = pa.array(["a rose", None, "is a rose", "a rose"] * 5)
+    kinds = [pa.string(), pa.large_string(), pa.binary(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+    columns = {str(kind): texts.cast(kind) for kind in kinds}
+    nested = pa.StructArray.from_arrays([texts, texts], ["x", "y"])
+    schema = pa.schema([pa.field("n", pa.int64(), nullable=False, metadata={"k": "v"}), *pa.table(columns).schema])
+    table = pa.table([range(20), *columns.values()], schema=schema.with_metadata({"m": "w"})).append_column("s", nested)
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, row_group_size=8)
+    (place,) = list_inputs(path)
+    batches = list(read_parquet(place, None, 1 << 16, 1))
+    assert max(batch.num_rows for batch in batches) <= 64 // len("is a rose")
+    assert pa.Table.from_batches(batches).equals(pq.read_table(path), check_metadata=True)
+    picked = pa.Table.from_batches(read_parquet(place, ["s.y", "string"], 1 << 16, 1))
+    assert picked.to_pylist() == [{"s.y": text, "string": text} for text in texts.to_pylist()]
+
+
 def test_ordinary_repetition_is_read_in_large_pieces(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a short text", "another"] * 50_000}), path)

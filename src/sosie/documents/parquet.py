@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,18 +16,21 @@ from sosie.documents.columns import Columns
 from sosie.documents.inputs import Input
 from sosie.documents.nested import pick
 from sosie.documents.order_column import decode_order
-from sosie.documents.parquet_rows import rows_per_piece, rows_per_slice, text_bytes
+from sosie.documents.parquet_rows import plan_pieces, rows_per_slice, text_bytes, unpack
 from sosie.errors import DataError
 from sosie.types import Bools
 
 
 @contextlib.contextmanager
-def open_parquet(source: Input) -> Iterator[Any]:
-    """Open a Parquet file that must be the one that was listed; damage is a `DataError` naming the file."""
+def open_parquet(source: Input, packed: list[str] | None = None) -> Iterator[Any]:
+    """Open a Parquet file that must be the one that was listed; damage is a `DataError` naming the file.
+
+    The `packed` columns are read as dictionaries.
+    """
     source.check_unchanged()
     with _named(source):
         # Without pre-buffering a column chunk of any size is streamed.
-        file = pq.ParquetFile(source.path, buffer_size=1 << 20, pre_buffer=False)
+        file = pq.ParquetFile(source.path, read_dictionary=packed, buffer_size=1 << 20, pre_buffer=False)
     with file:
         yield file
 
@@ -50,20 +52,20 @@ def read_parquet(
 
     `watch` is told how far in the file reading has come, judged by the rows.
     """
+    with open_parquet(source) as file, _named(source):
+        plan, schema = plan_pieces(file, source.path, names, batch_size), file.schema_arrow
     done = expanded = 0
-    with open_parquet(source) as file:
-        size = os.path.getsize(source.path)
+    with open_parquet(source, plan.packed) as file:
         with _named(source):
-            rows = rows_per_piece(file, source.path, names, batch_size)
-            batches = file.iter_batches(batch_size=rows, columns=names, use_threads=threads != 1)
+            batches = file.iter_batches(batch_size=plan.rows, columns=names, use_threads=threads != 1)
         for batch in _each_named(source, batches):
             done += batch.num_rows
-            watch(size * done // file.metadata.num_rows)
-            if names:
-                batch = pick(batch, names)
-                expanded += text_bytes(batch.column(0))
+            watch(source.size * done // file.metadata.num_rows)
+            for part in unpack(batch, schema) if plan.packed else [batch]:
+                chosen = pick(part, names) if names else part
+                expanded += text_bytes(chosen.column(0)) if names else 0
                 source.check_expansion(expanded)
-            yield batch
+                yield chosen
     source.check_unchanged()
 
 

@@ -7,6 +7,7 @@ stands for. So the dictionaries are looked at before rows are decoded.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -18,12 +19,22 @@ PIECE_BYTES = 4 << 20
 WORST_BYTES = 64 << 20
 # Prefixes that rows share (DELTA_BYTE_ARRAY) can be measured only by decoding them.
 _PREFIX_ROWS = 64
+# Smaller column chunks are mostly dictionary: looking at that first would be reading them twice.
+_SMALL_BYTES = 4 << 20
 
 
-def rows_per_piece(file: Any, path: str, names: list[str] | None, most: int) -> int:
-    """Return how many rows of a Parquet file make a piece of about `PIECE_BYTES` in the largest row group."""
-    metadata = file.metadata
-    rows, suspects = most, {}
+@dataclass(frozen=True)
+class Plan:
+    """How many rows of a Parquet file make a piece, and which columns are read as dictionaries and unpacked later."""
+
+    rows: int
+    packed: list[str]
+
+
+def plan_pieces(file: Any, path: str, names: list[str] | None, most: int) -> Plan:
+    """Plan pieces of about `PIECE_BYTES` in the largest row group, and at most about `WORST_BYTES` in any case."""
+    metadata, schema = file.metadata, file.schema_arrow
+    rows, packed, suspects = most, set(), {}
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
         chunks = [group.column(column) for column in range(group.num_columns)]
@@ -35,14 +46,35 @@ def rows_per_piece(file: Any, path: str, names: list[str] | None, most: int) -> 
         texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
         if any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in texts):
             rows = min(rows, max(_PREFIX_ROWS, WORST_BYTES // size))
-        suspects[index] = [chunk.path_in_schema for chunk in texts if chunk.has_dictionary_page]
-    longest = max(_longest_values(path, suspects), default=0)
-    return max(1, min(rows, WORST_BYTES // max(longest, 1)))
+        texts = [chunk for chunk in texts if chunk.has_dictionary_page]
+        small = {chunk.path_in_schema for chunk in texts if chunk.total_uncompressed_size <= _SMALL_BYTES}
+        packed |= {leaf for leaf in small if schema.names.count(leaf) == 1 and is_bytes(schema.field(leaf).type)}
+        suspects[index] = {chunk.path_in_schema for chunk in texts}
+    longest = max(_longest_values(path, {group: leaves - packed for group, leaves in suspects.items()}), default=0)
+    return Plan(max(1, min(rows, WORST_BYTES // max(longest, 1))), sorted(packed))
 
 
-def rows_per_slice(table: Any, most: int) -> int:
-    """Return how many rows of a table in memory make a piece that is small when its dictionaries are decoded."""
-    chunks = [chunk for column in table.columns if pa.types.is_dictionary(column.type) for chunk in column.chunks]
+def unpack(batch: Any, schema: Any) -> Iterator[Any]:
+    """Yield the rows of a batch with columns as the schema says, in slices that are small when they are decoded."""
+    step = rows_per_slice(batch, max(1, batch.num_rows))
+    fields = [schema.field(field.name) if schema.names.count(field.name) == 1 else field for field in batch.schema]
+    for start in range(0, batch.num_rows, step):
+        part = batch.slice(start, step)
+        columns = [
+            column.dictionary_decode().cast(field.type)
+            if pa.types.is_dictionary(column.type) and is_bytes(field.type)
+            else column
+            for column, field in zip(part.columns, fields, strict=True)
+        ]
+        # A struct that was read in part has another type than the whole.
+        typed = [field.with_type(column.type) for column, field in zip(columns, fields, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(typed, schema.metadata))
+
+
+def rows_per_slice(rows: Any, most: int) -> int:
+    """Return how many rows of a table or a batch are small when their dictionaries are decoded."""
+    columns = [column for column in rows.columns if pa.types.is_dictionary(column.type)]
+    chunks = [chunk for column in columns for chunk in getattr(column, "chunks", [column])]
     longest = max((length for chunk in chunks for length in _dictionaries(chunk)), default=0)
     return max(1, min(most, WORST_BYTES // max(longest, 1)))
 
@@ -62,7 +94,7 @@ def _lengths(array: Any) -> Any:
     return pc.binary_length(array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array)
 
 
-def _longest_values(path: str, suspects: dict[int, list[str]]) -> Iterator[int]:
+def _longest_values(path: str, suspects: dict[int, set[str]]) -> Iterator[int]:
     """Yield the length of the longest value in each dictionary; one row is enough to have it read."""
     leaves = sorted({leaf for group in suspects.values() for leaf in group})
     if not leaves:
@@ -70,7 +102,7 @@ def _longest_values(path: str, suspects: dict[int, list[str]]) -> Iterator[int]:
     with pq.ParquetFile(path, read_dictionary=leaves, pre_buffer=False) as file:
         for group, here in suspects.items():
             if here:
-                batches = file.iter_batches(batch_size=1, row_groups=[group], columns=here, use_threads=False)
+                batches = file.iter_batches(batch_size=1, row_groups=[group], columns=sorted(here), use_threads=False)
                 for column in next(batches).columns:
                     yield from _dictionaries(column)
 
