@@ -14,9 +14,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sosie.clusters.anchors import anchored
-from sosie.clusters.keep import Keep, keep_rank
+from sosie.clusters.keep import Keep, keep_rank, parse_keep
 from sosie.clusters.second_look import second_look
 from sosie.clusters.transitive import transitive
+from sosie.documents.order import Order
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.errors import UsageError
@@ -87,7 +88,7 @@ class Deduplicator:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", as_fraction(self.threshold))
-        keep_rank(self.keep, np.empty(0, np.int64))
+        parse_keep(self.keep)
         if self.clusters not in ("anchored", "transitive"):
             raise UsageError(f"clusters must be anchored or transitive, got {self.clusters!r}")
         if isinstance(self.method, str):
@@ -114,7 +115,8 @@ class Deduplicator:
         """
         source = documents if isinstance(documents, Source) else Source(documents)
         stages = Stages(progress or Silent())
-        reading = source.batches(threads)
+        rule = parse_keep(self.keep)
+        reading = source.batches(threads, rule if isinstance(rule, Order) else None)
         with _workplace(output, overwrite, reading) as (scratch, target), ExitStack() as stack:
             with stages.run("read") as stage:
                 spill = SPILL if memory is None else min(SPILL, memory // 16)
@@ -178,7 +180,7 @@ class Deduplicator:
     def _collapse(self, collection: Collection) -> tuple[Groups, Sets]:
         """Return the groups of identical feature sets, and the sets of their representatives, in keep order."""
         features = collection.features
-        groups = collapse(sets_of(features)[0], keep_rank(self.keep, collection.lengths))
+        groups = collapse(sets_of(features)[0], keep_rank(self.keep, collection.lengths, collection.order))
         first = groups.representatives
         return groups, rows_of(features.hashes, features.offsets[first], features.offsets[first + 1])
 

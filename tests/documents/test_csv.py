@@ -184,7 +184,8 @@ def test_every_kind_of_bad_record_is_named(tmp_path, record, reason):
     [
         (b"id,body\n1,a\n", UsageError, r"no column 'text'. The columns are: id, body"),
         (b"text,text\n1,a\n", UsageError, r"2 columns 'text'"),
-        (b"\xff\xfei\0d\0", DataError, r"a.csv, line 1: the header has invalid UTF-8"),
+        (b"\xff\xfei\0d\0", DataError, r"a.csv: is UTF-16 by its byte order mark.*iconv"),
+        (b"caf\xe9,text\n", DataError, r"a.csv, line 1: the header has invalid UTF-8"),
         (b'\n"text\n1,a\n', DataError, r"a.csv, line 2: the header has a quote that is not closed"),
         (b"text\r1\r2\r", DataError, r"a.csv, line 1: the header has a carriage return"),
     ],

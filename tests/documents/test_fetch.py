@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.documents import Source, blocks, parquet
+from sosie.documents import Source, blocks, parquet_rows
 from sosie.documents.fetch import fetch_texts
 from sosie.errors import DataError, MismatchError
 
@@ -72,7 +72,7 @@ def read(source):
 @pytest.mark.parametrize("make", [jsonl, gz, zst, rows, views, dictionary, csv])
 def test_every_kind_of_input(make, tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 300)
-    monkeypatch.setattr(parquet, "PIECE_BYTES", 300)
+    monkeypatch.setattr(parquet_rows, "PIECE_BYTES", 300)
     reading = read(make(tmp_path))
     for wanted in ([0], [49], [3, 4, 30], [30, 3, 30], list(range(50)), []):
         assert fetch_texts(reading, np.array(wanted, np.int64)) == {row: TEXTS[row] for row in wanted}

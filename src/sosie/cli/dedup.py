@@ -10,7 +10,7 @@ import click
 from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options, threshold_option
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
-from sosie.clusters.keep import Keep
+from sosie.clusters.keep import RULES
 from sosie.deduplicate import Deduplicator, MethodName
 from sosie.errors import UsageError
 from sosie.storage.size import parse_size
@@ -25,7 +25,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 @click.option("-o", "--output", type=click.Path(), help="The directory to write; it appears whole or not at all.")
 @threshold_option("0.8")
 @click.option("--method", type=click.Choice(get_args(MethodName)), default="auto", show_default=True)
-@click.option("--keep", type=click.Choice(get_args(Keep)), default="first", show_default=True, help="Who stays.")
+@click.option("--keep", metavar="RULE", default="first", show_default=True, help=f"Who stays: {RULES}.")
 @click.option(
     "--clusters",
     type=click.Choice(["anchored", "transitive"]),

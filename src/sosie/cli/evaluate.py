@@ -93,6 +93,7 @@ def _source(files: list[str], options: dict[str, Any]) -> Source:
         id_column=options["id_column"],
         on_error="skip",
         html=html_of(options["html"], options["html_content"]),
+        max_expansion=options["max_expansion"],
     )
 
 

@@ -41,6 +41,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         id_column=options["id_column"],
         on_error="skip",
         html=html_of(options["html"], options["html_content"]),
+        max_expansion=options["max_expansion"],
     )
     shingles = shingles_of(options)
     with progress(quiet or as_json) as shown:

@@ -89,10 +89,9 @@ def _paths(side: tuple[str, ...]) -> list[str]:
 def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -> tuple[Any, Any, list[Reject]]:
     if options["radius"] is not None:
         raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
-    read = {name: options[name] for name in ("text_column", "id_column", "on_error", "html", "html_content")}
-    second = source_of(options["other"], dict(read)) if options["other"] else None
+    second = source_of(options["other"], dict(options)) if options["other"] else None
     joined = join_documents(
-        source_of(inputs, dict(read)),
+        source_of(inputs, dict(options)),
         second,
         threshold=options["threshold"] or "0.8",
         shingles=shingles_of(options),

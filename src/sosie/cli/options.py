@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from sosie.documents.html import Content
+from sosie.documents.inputs import MAX_EXPANSION
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
@@ -49,8 +50,8 @@ def source_options(function: F) -> F:
 
 
 def column_options(function: F) -> F:
-    """Add which columns are read, and how."""
-    text = click.option("--text-column", default="text", show_default=True, help="The column that holds the text.")
+    """Add which columns are read, how, and how far files may expand."""
+    text = click.option("--text-column", default="text", show_default=True, help="The text; meta.body is inside meta.")
     ids = click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
     html = click.option("--html", is_flag=True, help="The texts are HTML: compare their main content.")
     content = click.option(
@@ -58,7 +59,14 @@ def column_options(function: F) -> F:
         type=click.Choice(get_args(Content)),
         help="The texts are HTML: compare this much of them. [default: main]",
     )
-    return text(ids(html(content(function))))
+    expansion = click.option(
+        "--max-expansion",
+        type=click.IntRange(min=1),
+        default=MAX_EXPANSION,
+        show_default=True,
+        help="A compressed file may expand to so many times its size plus 64 MiB.",
+    )
+    return text(ids(html(content(expansion(function)))))
 
 
 def shingle_options(function: F) -> F:
@@ -133,6 +141,7 @@ def source_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
         id_column=options.pop("id_column"),
         on_error=options.pop("on_error"),
         html=html_of(options.pop("html"), options.pop("html_content")),
+        max_expansion=options.pop("max_expansion"),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,15 @@ class Batch:
     """Consecutive documents: `texts[i]` (large_string, no nulls) is document number `rows[i]`.
 
     `ids` (int64 or large_string) is None where ids are made from file and line: `Reading.ids` knows them. Rejected
-    records have a document number and no text, so documents = texts + rejects over all batches.
+    records have a document number and no text, so documents = texts + rejects over all batches. `order` holds the
+    values of the order column (int64 or float64, null where there is none), None if no order was asked for.
     """
 
     texts: Any
     ids: Any
     rows: I64
     rejects: list[Reject] = field(default_factory=list)
+    order: Any = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -54,21 +56,18 @@ class Records:
     lines: I64 | None = None
     line_count: int = 0
     raw: Callable[[int], str] | None = None
+    order: Any = None
 
     def without(self, dropped: dict[int, str]) -> Records:
         """Return these records with more problems: `dropped` maps positions that were accepted to reasons."""
         if not dropped:
             return self
         stay = ~np.isin(self.accepted, np.fromiter(dropped, np.int64, len(dropped)))
-        ids = None if self.ids is None else self.ids.filter(stay)
-        problems = {**self.problems, **dropped}
-        return Records(
-            self.count,
-            self.texts.filter(stay),
-            ids,
-            self.accepted[stay],
-            problems,
-            self.lines,
-            self.line_count,
-            self.raw,
+        return replace(
+            self,
+            texts=self.texts.filter(stay),
+            ids=None if self.ids is None else self.ids.filter(stay),
+            order=None if self.order is None else self.order.filter(stay),
+            accepted=self.accepted[stay],
+            problems={**self.problems, **dropped},
         )

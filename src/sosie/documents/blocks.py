@@ -15,8 +15,17 @@ from sosie.errors import DataError
 from sosie.types import I64
 
 BLOCK_BYTES = 4 << 20
+# Beyond this a line is taken for something else than one object, so that memory stays bounded.
+LINE_BYTES = 256 << 20
 BLANK = b" \t\r\n"
 BOM = b"\xef\xbb\xbf"
+# In this order: the mark of UTF-32 begins like one of UTF-16.
+_FOREIGN = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 _OPEN, _CLOSE, _NEWLINE, _RETURN = b"{}\n\r"
 
 
@@ -46,13 +55,21 @@ def read_blocks(
     `watch` is told how far in the file, as it lies on disk, reading has come.
     """
     source.check_unchanged()
-    first, pending = True, [b""]
+    first, pending, begun, held = True, [b""], 0, 0
     for chunk, position in read_chunks(source, size or BLOCK_BYTES):
         watch(position)
         cut = chunk.rfind(b"\n") + 1
+        held += len(chunk)
         if not cut:
             pending.append(chunk)
+            if held > LINE_BYTES:
+                raise DataError(
+                    f"{source.path}: the line that begins at byte {begun + 1:,} is longer than {LINE_BYTES >> 20} MiB. "
+                    "Is this one object per line? Split the line or leave the file out."
+                )
             continue
+        begun += held - (len(chunk) - cut)
+        held = len(chunk) - cut
         block = b"".join([*pending, chunk[:cut]])
         pending = [chunk[cut:]]
         yield block.removeprefix(BOM) if first else block
@@ -73,13 +90,31 @@ def read_chunks(source: Input, size: int) -> Iterator[tuple[bytes, int]]:
             if source.compression:
                 file = stack.enter_context(pa.PythonFile(raw, "r"))
                 stream = stack.enter_context(pa.CompressedInputStream(file, source.compression))
+            expanded = 0
             while chunk := stream.read(size):
-                yield chunk, raw.tell()
+                if not expanded and (encoding := foreign_encoding(chunk)):
+                    raise DataError(
+                        f"{source.path}: is {encoding} by its byte order mark, and Sosie reads UTF-8. Convert it: "
+                        f"iconv -f {encoding} -t UTF-8."
+                    )
+                expanded += len(chunk)
+                position = raw.tell()
+                if position > source.size:
+                    raise source.changed()
+                if source.compression:
+                    source.check_expansion(expanded)
+                yield chunk, position
     except (OSError, pa.ArrowException) as error:
+        source.check_unchanged()
         damaged = f"damaged or cut short {source.compression}: " if source.compression else ""
         raise DataError(
             f"{source.path}: cannot be read ({damaged}{error}). Restore the file or leave it out."
         ) from error
+
+
+def foreign_encoding(head: bytes) -> str | None:
+    """Return the encoding that the first bytes of a file say it has, None if they do not or say UTF-8."""
+    return next((encoding for mark, encoding in _FOREIGN.items() if head.startswith(mark)), None)
 
 
 def find_lines(block: bytes) -> Lines:

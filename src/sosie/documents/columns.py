@@ -1,38 +1,45 @@
-"""Which columns hold the texts and the ids, and whether an Arrow schema has them."""
+"""Which columns hold the texts, the ids and what decides who stays, and whether an Arrow schema has them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from sosie.documents.html import Content
+from sosie.documents.nested import find_field, text_fields
+from sosie.documents.order import Order
+from sosie.documents.order_column import is_orderable
 from sosie.errors import UsageError
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The text column, and the id column with its type (int64 or large_string), None where ids are made.
+    """The text column, the id column with its type (int64 or large_string) or None where ids are made, and the order.
 
-    Where the text column holds HTML, `html` says how much of it is text.
+    `order_type` is the type that the first value of the order column suggests, where no schema says it. Where the text
+    column holds HTML, `html` says how much of it is text.
     """
 
     text: str
     id: str | None = None
     id_type: Any = None
+    order: Order | None = None
+    order_type: Any = None
     html: Content | None = None
 
     @property
     def names(self) -> list[str]:
-        """The columns to read."""
-        return [self.text] if self.id is None else [self.text, self.id]
+        """The columns to read: the text, the id, the order; each once."""
+        order = self.order.column if self.order else None
+        return list(dict.fromkeys(name for name in (self.text, self.id, order) if name is not None))
 
-    @property
-    def schema(self) -> Any:
-        """The columns as an Arrow schema."""
-        types = [pa.large_string(), self.id_type]
-        return pa.schema(list(zip(self.names, types, strict=False)))
+    def split(self, arrays: list[Any]) -> tuple[Any, Any, Any]:
+        """Return the texts, the ids and the order of arrays that come as `names` says; None where there are none."""
+        by_name = dict(zip(self.names, arrays, strict=True))
+        ids = None if self.id is None else by_name[self.id]
+        return by_name[self.text], ids, None if self.order is None else by_name[self.order.column]
 
 
 def is_text(kind: Any) -> bool:
@@ -50,25 +57,40 @@ def schema_columns(schema: Any, columns: Columns, place: str, may_find_id: bool 
     """Complete the columns from the schema of the first documents."""
     found = may_find_id and "id" in schema.names and columns.text != "id"
     id_column = columns.id or ("id" if found else None)
-    if id_column is None:
-        check_schema(schema, columns, place)
-        return columns
-    check_names(schema.names, [columns.text, id_column], place)
-    kind = schema.field(id_column).type
-    completed = Columns(columns.text, id_column, pa.int64() if pa.types.is_integer(kind) else pa.large_string())
-    check_schema(schema, completed, place)
-    return completed
+    if id_column is not None:
+        check_names(schema, [columns.text, id_column], place)
+        kind = find_field(schema, id_column).type
+        id_type = pa.int64() if pa.types.is_integer(kind) else pa.large_string()
+        columns = replace(columns, id=id_column, id_type=id_type)
+    check_schema(schema, columns, place)
+    return columns
 
 
 def check_schema(schema: Any, columns: Columns, place: str) -> None:
     """Raise unless the columns are there, once each, with types that can be read."""
-    check_names(schema.names, columns.names, place)
-    kind = schema.field(columns.text).type
+    check_names(schema, columns.names, place)
+    kind = find_field(schema, columns.text).type
     if not is_text(kind):
-        raise UsageError(f"{place}: the column {columns.text!r} is {kind}, not text. Name another with --text-column.")
-    if columns.id is None:
-        return
-    kind = schema.field(columns.id).type
+        raise UsageError(f"{place}: the column {columns.text!r} {_not_text(kind, columns.text)}")
+    if columns.id is not None:
+        _check_ids(find_field(schema, columns.id).type, columns, place)
+    if columns.order is not None:
+        kind = find_field(schema, columns.order.column).type
+        if not is_orderable(kind, columns.order):
+            wanted = "times or numbers" if columns.order.kind == "newest" else "numbers"
+            raise UsageError(f"{place}: the column {columns.order.column!r} is {kind}, not {wanted}. See --keep.")
+
+
+def _not_text(kind: Any, name: str) -> str:
+    if pa.types.is_struct(kind):
+        inside = ", ".join(text_fields(kind, name, is_text)) or "none"
+        return f"is a struct. The text fields inside are: {inside}. Name one with --text-column."
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return f"is {kind}: several values for each document. Join them into one text, or name another --text-column."
+    return f"is {kind}, not text. Name another with --text-column."
+
+
+def _check_ids(kind: Any, columns: Columns, place: str) -> None:
     if not (is_text(kind) or pa.types.is_integer(kind)):
         raise UsageError(f"{place}: the column {columns.id!r} is {kind}; ids are integers or text. See --id-column.")
     if pa.types.is_integer(kind) != pa.types.is_integer(columns.id_type):
@@ -76,11 +98,16 @@ def check_schema(schema: Any, columns: Columns, place: str) -> None:
         raise UsageError(f"{place}: the ids are {kind} here and {wanted} in the first input. Use one type in all.")
 
 
-def check_names(present: list[str], names: list[str], place: str) -> None:
-    """Raise unless each name is present once; the message lists what is there."""
+def check_names(schema: Any, names: list[str], place: str) -> None:
+    """Raise unless each name is there once; the message lists what is there."""
+    present = schema.names
     for name in names:
         found = present.count(name)
-        if found != 1:
-            problem = f"no column {name!r}" if not found else f"{found} columns {name!r}"
-            there = ", ".join(present) or "none"
-            raise UsageError(f"{place}: there is {problem}. The columns are: {there}. See --text-column, --id-column.")
+        if found == 1 or (not found and find_field(schema, name) is not None):
+            continue
+        problem = f"no column {name!r}" if not found else f"{found} columns {name!r}"
+        there = ", ".join(present) or "none"
+        raise UsageError(f"{place}: there is {problem}. The columns are: {there}. {_OPTIONS}")
+
+
+_OPTIONS = "See --text-column, --id-column, --keep."

@@ -18,7 +18,8 @@ from sosie.documents.blocks import BOM, is_utf8
 from sosie.documents.columns import Columns, single
 from sosie.documents.csv_blocks import CsvBlock
 from sosie.documents.csv_record import parse_record, without_return
-from sosie.documents.line import Parsed
+from sosie.documents.line import Parsed, parsed_columns
+from sosie.documents.order_column import decode_order
 
 # Arrow's block size is counted in 32 bits.
 _ARROW_BYTES = 2**31 - 2
@@ -34,7 +35,7 @@ def records_whole(block: CsvBlock, columns: Columns) -> Records | None:
     """Parse a block by Arrow; None if it refuses or might read anything else than `parse_record`."""
     data = block.data
     if not len(block):
-        return _records(block, np.empty(0, np.int64), *_columns([], columns), {})
+        return _records(block, np.empty(0, np.int64), parsed_columns([], columns), {})
     if not block.regular or len(data) > _ARROW_BYTES or b"\0" in data or data.startswith(BOM, block.starts[0]):
         return None
     if _lone_return(data) or not is_utf8(data):
@@ -42,8 +43,11 @@ def records_whole(block: CsvBlock, columns: Columns) -> Records | None:
     table = _arrow_table(block, columns)
     if table is None or len(table) != len(block):
         return None
-    texts, *rest = (single(column) for column in table.columns)
-    return _records(block, np.arange(len(block)), texts, rest[0] if rest else None, {})
+    texts, ids, order = columns.split([single(column) for column in table.columns])
+    unread: dict[int, str] = {}
+    if columns.order is not None:
+        order, unread = decode_order(order, columns.order)
+    return _records(block, np.arange(len(block)), (texts, ids, order), {}).without(unread)
 
 
 def records_each(block: CsvBlock, columns: Columns) -> Records:
@@ -58,12 +62,7 @@ def records_each(block: CsvBlock, columns: Columns) -> Records:
         else:
             good.append(position)
             parsed.append(outcome)
-    return _records(block, np.array(good, np.int64), *_columns(parsed, columns), problems)
-
-
-def _columns(parsed: list[Parsed], columns: Columns) -> tuple[Any, Any]:
-    texts = pa.array([text for text, _ in parsed], pa.large_string())
-    return texts, None if columns.id is None else pa.array([identifier for _, identifier in parsed], pa.large_string())
+    return _records(block, np.array(good, np.int64), parsed_columns(parsed, columns), problems)
 
 
 def _arrow_table(block: CsvBlock, columns: Columns) -> Any:
@@ -96,9 +95,10 @@ def _lone_return(data: bytes) -> bool:
     return bool(returns[-1] == len(array) - 1 or np.any(array[returns + 1] != _NEWLINE))
 
 
-def _records(block: CsvBlock, accepted: Any, texts: Any, ids: Any, problems: dict[int, str]) -> Records:
+def _records(block: CsvBlock, accepted: Any, columns: tuple[Any, Any, Any], problems: dict[int, str]) -> Records:
     def raw(position: int) -> str:
         record = without_return(block.data[block.starts[position] : block.ends[position]])
         return record.decode("utf-8", "backslashreplace")
 
-    return Records(len(block), texts, ids, accepted, problems, block.numbers, block.total, raw)
+    texts, ids, order = columns
+    return Records(len(block), texts, ids, accepted, problems, block.numbers, block.total, raw, order)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import Input
 from sosie.documents.line import Parsed
+from sosie.documents.order import order_value
 from sosie.errors import DataError
 
 _QUOTED = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"')
@@ -28,11 +29,11 @@ class Header:
 
 
 def parse_record(record: bytes, header: Header, columns: Columns) -> Parsed | str:
-    """Return text and id (None where ids are made) of a record, or the reason why it is not a document.
+    """Return text, id (None where ids are made) and order of a record, or the reason why it is not a document.
 
     >>> header = Header(["id", "text"], b"id,text", b"", b",")
     >>> parse_record(b'007,"a ""rose"", red"', header, Columns("text", "id"))
-    ('a "rose", red', '007')
+    ('a "rose", red', '007', None)
     >>> parse_record(b"007,a rose, red", header, Columns("text", "id"))
     '3 fields instead of 2'
     """
@@ -42,7 +43,9 @@ def parse_record(record: bytes, header: Header, columns: Columns) -> Parsed | st
     if len(fields) != len(header.names):
         return f"{len(fields)} field{'s' if len(fields) > 1 else ''} instead of {len(header.names)}"
     values = [fields[header.names.index(name)].decode("utf-8") for name in columns.names]
-    return values[0], values[1] if len(values) > 1 else None
+    text, identifier, value = columns.split(values)
+    order = None if columns.order is None else order_value(value, columns.order)
+    return order if isinstance(order, str) else (text, identifier, order)
 
 
 def parse_header(source: Input, record: bytes, end: bytes, line: int) -> Header:

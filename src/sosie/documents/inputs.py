@@ -13,6 +13,10 @@ from sosie.documents.folder import COMPRESSIBLE, READ, WHOLE, Entry, TextFiles, 
 from sosie.documents.standard_input import ARGUMENT, LABEL, NAME, spool_standard_input
 from sosie.errors import DataError, UsageError
 
+# How far a compressed file may expand: so many times its size, and so many bytes more.
+MAX_EXPANSION = 200
+FREE_EXPANSION = 64 << 20
+
 
 @dataclass(frozen=True)
 class Input:
@@ -29,6 +33,7 @@ class Input:
     mtime_ns: int = 0
     files: TextFiles | None = None
     title: str | None = None
+    max_expansion: int = MAX_EXPANSION
 
     @property
     def label(self) -> str:
@@ -57,6 +62,15 @@ class Input:
         """Say where a record is: file and line or row."""
         file, number = self.place(line)
         return file if self.files is not None else f"{file}, {self.unit} {number}"
+
+    def check_expansion(self, expanded: int) -> None:
+        """Raise if a file has expanded to more bytes than may be."""
+        if expanded > self.max_expansion * self.size + FREE_EXPANSION:
+            raise DataError(
+                f"{self.path}: expands to more than {self.max_expansion} times its {self.size:,} bytes (plus "
+                f"{FREE_EXPANSION >> 20} MiB): it is damaged or made to fill the memory. If it is neither, pass a "
+                "larger --max-expansion."
+            )
 
     def check_unchanged(self) -> None:
         """Raise if the file is not the one that was listed; text files are checked one by one as they are read."""

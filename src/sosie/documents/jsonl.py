@@ -16,7 +16,10 @@ import pyarrow.json as pj
 from sosie.documents.batch import Records
 from sosie.documents.blocks import Lines, find_lines, is_utf8
 from sosie.documents.columns import Columns, single
-from sosie.documents.line import NestedTooDeepError, Parsed, parse_line
+from sosie.documents.line import NestedTooDeepError, Parsed, parse_line, parsed_columns
+from sosie.documents.nested import nested_schema, pick_either
+from sosie.documents.order import order_value
+from sosie.documents.order_column import decode_order
 
 # Arrow's block size and the strings of its parser are counted in 32 bits.
 _ARROW_BYTES = 2**31 - 2
@@ -37,21 +40,22 @@ def parse_whole(block: bytes, lines: Lines, columns: Columns) -> Records | None:
     """Parse a block by Arrow; None if it refuses or if a line might not be exactly one object."""
     if not lines.objects or len(block) > _ARROW_BYTES or not is_utf8(block):
         return None
-    table = _arrow_table(block, columns) if len(lines) else columns.schema.empty_table()
-    if table is None or len(table) != len(lines):
+    arrays = _arrow_columns(block, columns) if len(lines) else parsed_columns([], columns)
+    if arrays is None or len(arrays[0]) != len(lines):
         return None
-    texts, *rest = (single(column) for column in table.columns)
-    ids = rest[0] if rest else None
+    texts, ids, order = arrays
     null = _nulls(texts) | (_nulls(ids) if ids is not None else False)
+    unread: dict[int, str] = {}
+    if columns.order is not None:
+        order, unread = decode_order(order, columns.order)
     problems = {}
-    for position in sorted({*np.flatnonzero(null).tolist(), *_not_finite(block, lines)}):
+    for position in sorted({*np.flatnonzero(null).tolist(), *_not_finite(block, lines), *unread}):
         outcome = _parse_one(block, lines, position, columns)
         if isinstance(outcome, str):
             problems[position] = outcome
-        elif null[position]:
+        elif null[position] or position in unread:
             return None
-    records = _records(block, lines, np.arange(len(lines)), texts, ids, {})
-    return records.without(problems)
+    return _records(block, lines, np.arange(len(lines)), (texts, ids, order), {}).without(problems)
 
 
 def parse_each(block: bytes, lines: Lines, columns: Columns) -> Records:
@@ -66,9 +70,7 @@ def parse_each(block: bytes, lines: Lines, columns: Columns) -> Records:
         else:
             good.append(position)
             parsed.append(outcome)
-    texts = pa.array([text for text, _ in parsed], pa.large_string())
-    ids = None if columns.id is None else pa.array([identifier for _, identifier in parsed], columns.id_type)
-    return _records(block, lines, np.array(good, np.int64), texts, ids, problems)
+    return _records(block, lines, np.array(good, np.int64), parsed_columns(parsed, columns), problems)
 
 
 def _parse_one(block: bytes, lines: Lines, position: int, columns: Columns) -> Parsed | str:
@@ -82,18 +84,50 @@ def _parse_one(block: bytes, lines: Lines, position: int, columns: Columns) -> P
 def _parse_nested(line: bytes, columns: Columns) -> Parsed | str:
     """Ask Arrow about a line that is nested too deeply for the standard library."""
     lines = find_lines(line)
-    table = _arrow_table(line, columns) if lines.objects and len(line) <= _ARROW_BYTES and is_utf8(line) else None
-    if table is None or len(table) != 1 or any(column.null_count for column in table.columns):
+    usable = lines.objects and len(line) <= _ARROW_BYTES and is_utf8(line)
+    arrays = _arrow_columns(line, columns) if usable else None
+    if arrays is None or len(arrays[0]) != 1 or any(array.null_count for array in arrays[:2] if array is not None):
         return "broken JSON, or nested too deeply to say what is wrong"
     if _not_finite(line, lines):
         return "broken JSON (NaN or Infinity in a line that is nested too deeply to say where)"
-    text, *rest = (column[0].as_py() for column in table.columns)
-    return text, rest[0] if rest else None
+    values: list[Any] = [None if array is None else array[0].as_py() for array in arrays]
+    order = None if columns.order is None else order_value(values[2], columns.order)
+    return order if isinstance(order, str) else (values[0], values[1], order)
 
 
-def _arrow_table(block: bytes, columns: Columns) -> Any:
+def _arrow_columns(block: bytes, columns: Columns) -> tuple[Any, Any, Any] | None:
+    """Return the texts, the ids and the values of the order as Arrow reads them, None if it refuses."""
+    for kind in _ATTEMPTS.get(columns.order_type, [columns.order_type]):
+        schema = nested_schema(_types(columns, kind))
+        table = None if schema is None else _arrow_table(block, schema)
+        if table is None:
+            continue
+        texts, ids, order = columns.split([single(pick_either(table, name)) for name in columns.names])
+        if kind == pa.float64() and not _exact(order):
+            return None
+        return texts, ids, order
+    return None
+
+
+# Where the first value of the order column is an integer, others may have a fraction.
+_ATTEMPTS = {pa.int64(): [pa.int64(), pa.float64()]}
+
+
+def _types(columns: Columns, order_type: Any) -> dict[str, Any]:
+    types = {} if columns.order is None else {columns.order.column: order_type}
+    if columns.id is not None:
+        types[columns.id] = columns.id_type
+    return {**types, columns.text: pa.large_string()}
+
+
+def _exact(numbers: Any) -> bool:
+    """Whether no float64 may stand for another integer than the one that was written."""
+    return not len(numbers) or not np.any(np.abs(numbers.fill_null(0).to_numpy(zero_copy_only=False)) >= 2.0**53)
+
+
+def _arrow_table(block: bytes, schema: Any) -> Any:
     read = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
-    parse = pj.ParseOptions(explicit_schema=columns.schema, unexpected_field_behavior="ignore")
+    parse = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     try:
         return pj.read_json(pa.BufferReader(block), read_options=read, parse_options=parse)
     except (pa.ArrowException, ValueError, OverflowError):
@@ -117,12 +151,15 @@ def _before(block: bytes, at: int) -> bytes:
     return block[at - 1 : at]
 
 
-def _records(block: bytes, lines: Lines, accepted: Any, texts: Any, ids: Any, problems: dict[int, str]) -> Records:
+def _records(
+    block: bytes, lines: Lines, accepted: Any, columns: tuple[Any, Any, Any], problems: dict[int, str]
+) -> Records:
     def raw(position: int) -> str:
         line = block[lines.starts[position] : lines.ends[position]]
         return line.rstrip(b"\r").decode("utf-8", "backslashreplace")
 
-    return Records(len(lines), texts, ids, accepted, problems, lines.numbers, lines.total, raw)
+    texts, ids, order = columns
+    return Records(len(lines), texts, ids, accepted, problems, lines.numbers, lines.total, raw, order)
 
 
 def _nulls(array: Any) -> Any:

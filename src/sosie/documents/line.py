@@ -6,14 +6,19 @@ This defines what a document is; the fast path in `jsonl` must agree with it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
 from sosie.documents.columns import Columns
+from sosie.documents.order import order_value
+from sosie.documents.order_column import order_array
 
 MAX_ID = 2**63 - 1
-Parsed = tuple[str, "str | int | None"]
+_NAMED = 10  # texts inside an object that a message names, and levels that it looks into
+Parsed = tuple[str, "str | int | None", "int | float | None"]
 
 
 class Members(list[tuple[str, Any]]):
@@ -22,6 +27,20 @@ class Members(list[tuple[str, Any]]):
     def names(self) -> list[str]:
         """Return the distinct names in their order."""
         return list(dict(self))
+
+    def find(self, name: str) -> list[Any]:
+        """Return the values of a name: of the very name, else of the member that a dotted name leads to.
+
+        >>> Members([("meta", Members([("body", "a rose")]))]).find("meta.body")
+        ['a rose']
+        """
+        found = [value for key, value in self if key == name]
+        if "." not in name or (found and found != [None]):
+            return found
+        inside: list[Any] = [self]
+        for step in name.split("."):
+            inside = [value for at in inside if isinstance(at, Members) for key, value in at if key == step]
+        return inside or found
 
 
 class NestedTooDeepError(Exception):
@@ -37,12 +56,12 @@ class _Huge(str):
 
 
 def parse_line(line: bytes, columns: Columns) -> Parsed | str:
-    """Return text and id (None where ids are made) of a line, or the reason why it is not a document.
+    """Return text, id (None where ids are made) and order of a line, or the reason why it is not a document.
 
-    Without `columns.id_type` the id may be of either type.
+    Without `columns.id_type` the id may be of either type. A member that decides the order may be missing.
 
     >>> parse_line(b'{"text": "a rose", "id": 7}', Columns("text", "id"))
-    ('a rose', 7)
+    ('a rose', 7, None)
     >>> parse_line(b'{"text": 5}', Columns("text"))
     "'text' is a number, not text"
     """
@@ -51,22 +70,29 @@ def parse_line(line: bytes, columns: Columns) -> Parsed | str:
         return members
     values = {}
     for name in columns.names:
-        found = [value for key, value in members if key == name]
-        if not found:
-            return f"no column {name!r} (there are: {', '.join(members.names()) or 'none'})"
+        found = members.find(name)
         if len(found) > 1:
             return f"the column {name!r} occurs {len(found)} times"
-        values[name] = found[0]
+        if not found and name in (columns.text, columns.id):
+            return f"no column {name!r} (there are: {', '.join(members.names()) or 'none'})"
+        values[name] = found[0] if found else None
     text = values[columns.text]
     if not isinstance(text, str) or isinstance(text, _Huge):
-        return f"{columns.text!r} is {_kind(text)}, not text"
+        return f"{columns.text!r} is {_kind(text)}, not text{_inside(text, columns.text)}"
     if reason := _surrogate(text, columns.text):
         return reason
-    if columns.id is None:
-        return text, None
-    identifier = values[columns.id]
-    reason = _wrong_id(identifier, columns)
-    return reason if reason else (text, identifier)
+    identifier = None if columns.id is None else values[columns.id]
+    if columns.id is not None and (reason := _wrong_id(identifier, columns)):
+        return reason
+    order = None if columns.order is None else order_value(values[columns.order.column], columns.order)
+    return order if isinstance(order, str) else (text, identifier, order)
+
+
+def parsed_columns(parsed: list[Parsed], columns: Columns) -> tuple[Any, Any, Any]:
+    """Return the texts, the ids and the order of records as Arrow arrays, None where there are none."""
+    texts = pa.array([text for text, _, _ in parsed], pa.large_string())
+    ids = None if columns.id is None else pa.array([identifier for _, identifier, _ in parsed], columns.id_type)
+    return texts, ids, None if columns.order is None else order_array([order for _, _, order in parsed])
 
 
 def members_of(line: bytes) -> Members | None:
@@ -118,6 +144,20 @@ def _surrogate(text: str, name: str) -> str | None:
     except UnicodeEncodeError as error:
         return f"{name!r} has the lone surrogate \\u{ord(text[error.start]):04x}, which is not a character"
     return None
+
+
+def _inside(value: object, name: str) -> str:
+    """Say which texts an object holds, by their dotted names."""
+    texts = list(islice(_texts(value, name), _NAMED))
+    return f"; the texts inside are: {', '.join(texts)}" if texts else ""
+
+
+def _texts(value: object, name: str) -> Iterator[str]:
+    if isinstance(value, str) and not isinstance(value, _Huge):
+        yield name
+    elif isinstance(value, Members) and name.count(".") < _NAMED:
+        for key, inside in value:
+            yield from _texts(inside, f"{name}.{key}")
 
 
 def _kind(value: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,19 +14,23 @@ import pyarrow.parquet as pq
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import Input
+from sosie.documents.nested import pick
+from sosie.documents.order_column import decode_order
+from sosie.documents.parquet_rows import plan_pieces, rows_per_slice, text_bytes, unpack
 from sosie.errors import DataError
 from sosie.types import Bools
 
-PIECE_BYTES = 4 << 20
-
 
 @contextlib.contextmanager
-def open_parquet(source: Input) -> Iterator[Any]:
-    """Open a Parquet file that must be the one that was listed; damage is a `DataError` naming the file."""
+def open_parquet(source: Input, packed: list[str] | None = None) -> Iterator[Any]:
+    """Open a Parquet file that must be the one that was listed; damage is a `DataError` naming the file.
+
+    The `packed` columns are read as dictionaries.
+    """
     source.check_unchanged()
     with _named(source):
         # Without pre-buffering a column chunk of any size is streamed.
-        file = pq.ParquetFile(source.path, buffer_size=1 << 20, pre_buffer=False)
+        file = pq.ParquetFile(source.path, read_dictionary=packed, buffer_size=1 << 20, pre_buffer=False)
     with file:
         yield file
 
@@ -45,52 +48,58 @@ def read_parquet(
     threads: int | None,
     watch: Callable[[int], None] = lambda position: None,
 ) -> Iterator[Any]:
-    """Yield record batches of the columns, bounded in rows and, by the averages of the footer, in bytes.
+    """Yield record batches of the columns, bounded in rows and bytes; the texts come first if columns are named.
 
     `watch` is told how far in the file reading has come, judged by the rows.
     """
-    done = 0
-    with open_parquet(source) as file:
-        size = os.path.getsize(source.path)
+    with open_parquet(source) as file, _named(source):
+        plan, schema = plan_pieces(file, source.path, names, batch_size), file.schema_arrow
+    done = expanded = 0
+    with open_parquet(source, plan.packed) as file:
         with _named(source):
-            rows = _rows_per_piece(file.metadata, names, batch_size)
-            batches = file.iter_batches(batch_size=rows, columns=names, use_threads=threads != 1)
+            batches = file.iter_batches(batch_size=plan.rows, columns=names, use_threads=threads != 1)
         for batch in _each_named(source, batches):
             done += batch.num_rows
-            watch(size * done // file.metadata.num_rows)
-            yield batch.select(names) if names else batch
+            watch(source.size * done // file.metadata.num_rows)
+            for part in unpack(batch, schema) if plan.packed else [batch]:
+                chosen = pick(part, names) if names else part
+                expanded += text_bytes(chosen.column(0)) if names else 0
+                source.check_expansion(expanded)
+                yield chosen
     source.check_unchanged()
 
 
 def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:
     """Yield record batches of a table in memory."""
-    yield from (table.select(names) if names else table).to_batches(max_chunksize=batch_size)
+    chosen = pick(table, names) if names else table
+    yield from chosen.to_batches(max_chunksize=rows_per_slice(chosen, batch_size))
 
 
 def decode_columns(batch: Any, columns: Columns) -> Records:
-    """Check the texts and the ids of an Arrow batch.
+    """Check the texts, the ids and the order of an Arrow batch.
 
     >>> decode_columns(pa.record_batch({"text": ["a", None]}), Columns("text")).problems
     {1: "'text' is null"}
     """
     count = batch.num_rows
     problems: dict[int, str] = {}
-    texts = _as_text(batch.column(0))
+    texts, ids, order = columns.split(batch.columns)
+    texts = _as_text(texts)
     good = _usable_text(texts, columns.text, problems)
-    ids = None
     if columns.id is not None:
-        ids = batch.column(1)
         if columns.id_type == pa.int64():
             ids, usable = _as_integer(ids, columns.id, problems)
         else:
             ids = _as_text(ids)
             usable = _usable_text(ids, columns.id, problems)
         good &= usable
+    if columns.order is not None:
+        order, unread = decode_order(order, columns.order)
+        problems = {**unread, **problems}
+        good[list(unread)] = False
     accepted = np.flatnonzero(good)
-    if len(accepted) < count:
-        texts = texts.filter(pa.array(good))
-        ids = None if ids is None else ids.filter(pa.array(good))
-    return Records(count, texts, ids, accepted, dict(sorted(problems.items())), None, count)
+    records = Records(count, texts, ids, np.arange(count), {}, None, count, order=order)
+    return records if len(accepted) == count else records.without(dict(sorted(problems.items())))
 
 
 def _as_text(array: Any) -> Any:
@@ -129,17 +138,6 @@ def _as_integer(array: Any, name: str, problems: dict[int, str]) -> tuple[Any, B
     return array, good
 
 
-def _rows_per_piece(metadata: Any, names: list[str] | None, batch_size: int) -> int:
-    """Return how many rows make a piece of about `PIECE_BYTES` in the largest row group."""
-    heaviest = 1.0
-    for index in range(metadata.num_row_groups):
-        group = metadata.row_group(index)
-        chunks = (group.column(column) for column in range(group.num_columns))
-        size = sum(chunk.total_uncompressed_size for chunk in chunks if names is None or chunk.path_in_schema in names)
-        heaviest = max(heaviest, size / max(group.num_rows, 1))
-    return max(1, min(batch_size, int(PIECE_BYTES / heaviest)))
-
-
 def _each_named(source: Input, batches: Iterator[Any]) -> Iterator[Any]:
     while True:
         with _named(source):
@@ -154,6 +152,7 @@ def _named(source: Input) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        source.check_unchanged()
         detail = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
             f"{source.path}: is damaged or not Parquet ({detail}). Restore the file or leave it out."

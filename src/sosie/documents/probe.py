@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -12,18 +14,23 @@ from sosie.documents.columns import Columns, check_names, check_schema, schema_c
 from sosie.documents.csv_blocks import read_header
 from sosie.documents.inputs import Input
 from sosie.documents.line import members_of, parse_line
+from sosie.documents.order import Order
 from sosie.documents.parquet import read_schema
 from sosie.documents.warc import RECORD_ID
 from sosie.errors import UsageError
 
 # So many JSON objects without the column, and the name is wrong rather than the data.
 PATIENCE = 100
+# So many without the member that decides the order, likewise.
+SPARSE = 10_000
+TABULAR = ("jsonl", "csv", "tsv", "parquet")
 _PROBE_BYTES = 1 << 16
 # Formats without columns, whose documents have names of their own.
 _NAMED = ("text", "warc")
+_JSON_TYPES = {bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
 
 
-def find_columns(inputs: list[Input], text: str, id_column: str | None, patient: bool) -> Columns:
+def find_columns(inputs: list[Input], wanted: Columns, patient: bool) -> Columns:
     """Decide the columns of a collection from its first usable document, and check every schema.
 
     Without an id column, the column `id` is used if the first document has one, or the record ids of WARC files that
@@ -31,11 +38,13 @@ def find_columns(inputs: list[Input], text: str, id_column: str | None, patient:
     raises at the first one.
     """
     schemas = {source.path: _schema(source) for source in inputs if source.format not in ("jsonl", *_NAMED)}
-    columns = _from_first_documents(inputs, schemas, Columns(text, id_column), patient)
+    if wanted.order is not None:
+        wanted = replace(wanted, order_type=_order_type(inputs, wanted.order))
+    columns = _from_first_documents(inputs, schemas, wanted, patient)
     if columns.id is not None and columns.id_type is None:
-        columns = Columns(text, columns.id, pa.large_string())
+        columns = replace(columns, id_type=pa.large_string())
     if columns.id is None and all(source.format in _NAMED for source in inputs) and _first(inputs, "warc"):
-        columns = Columns(text, RECORD_ID, pa.large_string())
+        columns = replace(columns, id=RECORD_ID, id_type=pa.large_string())
     if named := _first(inputs, *_NAMED):
         _check_text_ids(named, columns)
     for path, schema in schemas.items():
@@ -87,15 +96,15 @@ def _from_first_documents(inputs: list[Input], schemas: dict[str, Any], columns:
             objects += 1
             present = found.names()
             if objects == 1 and columns.id is None and columns.text != "id" and "id" in present:
-                columns = Columns(columns.text, "id")
-            missing = [name for name in columns.names if name not in present]
+                columns = replace(columns, id="id")
+            missing = [name for name in (columns.text, columns.id) if name is not None and not found.find(name)]
             if missing:
                 lacking = lacking or (source.path, present, missing)
             else:
                 complete = True
                 outcome = parse_line(line, columns)
                 if not isinstance(outcome, str):
-                    return Columns(columns.text, columns.id, _id_type(outcome[1]))
+                    return replace(columns, id_type=_id_type(outcome[1]))
                 if not patient:
                     return columns
             if objects == PATIENCE and not complete:
@@ -104,8 +113,33 @@ def _from_first_documents(inputs: list[Input], schemas: dict[str, Any], columns:
             break
     if lacking and not complete:
         path, present, missing = lacking
-        check_names(present, missing, path)
+        _refuse(path, present, missing)
     return columns
+
+
+def _order_type(inputs: list[Input], order: Order) -> Any:
+    """Return the type of the first value in JSON lines; objects may lack it, but not all of the first ones."""
+    for source in inputs:
+        if source.format not in TABULAR:
+            raise UsageError(
+                f"{source.path}: has no column {order.column!r}, because it is not a table. "
+                "Use --keep first or longest, or give such files alone."
+            )
+    lines = (line for source in inputs if source.format == "jsonl" for line in _lines(source))
+    first, found = None, False
+    for members in islice(filter(None, map(members_of, lines)), SPARSE):
+        first = first or members.names()
+        values = members.find(order.column)
+        found = found or bool(values)
+        if values and values[0] is not None:
+            return _JSON_TYPES.get(type(values[0]), pa.large_string())
+    if first is not None and not found:
+        _refuse(next(source.path for source in inputs if source.format == "jsonl"), first, [order.column])
+    return pa.int64()
+
+
+def _refuse(path: str, present: list[str], names: list[str]) -> None:
+    check_names(pa.schema([pa.field(name, pa.null()) for name in present]), names, path)
 
 
 def _id_type(value: object) -> Any:

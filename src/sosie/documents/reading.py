@@ -19,6 +19,7 @@ from sosie.documents.html import extract_pages
 from sosie.documents.ids import DocumentIds
 from sosie.documents.inputs import Input
 from sosie.documents.jsonl import decode_block
+from sosie.documents.order_column import join_orders
 from sosie.documents.parquet import decode_columns, read_parquet, slice_table
 from sosie.documents.seen import SeenIds
 from sosie.documents.text_files import TextBlock, decode_texts, read_texts
@@ -132,8 +133,9 @@ class Reading(Iterator[Batch]):
             while here < len(rejects) and stop < len(rows) and rejects[here].row < rows[stop]:
                 here += 1
             ids = None if records.ids is None else records.ids[start:stop]
+            order = None if records.order is None else records.order[start:stop]
             if stop > start or here > taken:
-                yield Batch(records.texts[start:stop], ids, rows[start:stop], rejects[taken:here])
+                yield Batch(records.texts[start:stop], ids, rows[start:stop], rejects[taken:here], order)
             start, taken = stop, here
             if start >= len(rows):
                 return
@@ -224,9 +226,9 @@ def _join(batches: list[Batch]) -> Batch:
         return batches[0]
     ids = None if batches[0].ids is None else pa.concat_arrays([batch.ids for batch in batches])
     rejects = [reject for batch in batches for reject in batch.rejects]
-    return Batch(
-        pa.concat_arrays([batch.texts for batch in batches]), ids, np.concatenate([b.rows for b in batches]), rejects
-    )
+    order = None if batches[0].order is None else join_orders([batch.order for batch in batches])
+    texts = pa.concat_arrays([batch.texts for batch in batches])
+    return Batch(texts, ids, np.concatenate([batch.rows for batch in batches]), rejects, order)
 
 
 def _offsets(texts: Any) -> I64:

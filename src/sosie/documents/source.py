@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from sosie.documents.columns import Columns, schema_columns
 from sosie.documents.html import Content, load_resiliparse
-from sosie.documents.inputs import Input, list_inputs
+from sosie.documents.inputs import MAX_EXPANSION, Input, list_inputs
+from sosie.documents.order import Order
 from sosie.documents.probe import find_columns
 from sosie.documents.reading import Reading
 from sosie.documents.warc import load_fastwarc
@@ -35,7 +36,8 @@ class Source:
     `id_column` defaults to the column `id` if the first document has one, else ids are file and line
     ("name.jsonl:17"; for a text file its name, for Arrow data the row from 0). `on_error` is "raise", or "skip" to
     reject bad records and go on. `batch_size` bounds the documents of a batch and never changes results. A stream that
-    can be read only once is read into memory.
+    can be read only once is read into memory. A compressed file may expand to `max_expansion` times its size plus
+    64 MiB; beyond that it is taken for damaged or malicious.
 
     With `html` the text column holds HTML: "main" compares the main content of each page, "all" all of its text. Files
     of HTML and WARC files are always extracted; there None means "main".
@@ -51,6 +53,7 @@ class Source:
     on_error: str = "raise"
     batch_size: int = 1 << 16
     html: Content | None = None
+    max_expansion: int = MAX_EXPANSION
 
     def __post_init__(self) -> None:
         if self.on_error not in ("raise", "skip"):
@@ -59,26 +62,31 @@ class Source:
             raise UsageError(f"batch_size must be at least 1, got {self.batch_size}")
         if self.html not in (None, *get_args(Content)):
             raise UsageError(f"html is 'main', 'all' or None, got {self.html!r}")
+        if self.max_expansion < 1:
+            raise UsageError(f"max_expansion must be at least 1, got {self.max_expansion}")
         if self.text_column == self.id_column:
             raise UsageError(f"the column {self.id_column!r} cannot hold both the texts and the ids: name another")
         if not isinstance(self.paths, pa.Table):
             object.__setattr__(self, "paths", _table_or_paths(self.paths))
 
-    def batches(self, threads: int | None = None) -> Reading:
+    def batches(self, threads: int | None = None, order: Order | None = None) -> Reading:
         """Read the source: an iterator of `Batch`, which also knows the ids, the inputs and their counts.
 
+        With an order, its column is read as well: see `Batch.order`.
         The inputs are listed and the columns found now; texts are read as the batches are asked for.
         """
         threads = thread_count(threads)
         skip = self.on_error == "skip"
+        wanted = Columns(self.text_column, self.id_column, order=order, html=self.html)
         if isinstance(self.paths, pa.Table):
             inputs, table = [MEMORY], self.paths
-            columns = schema_columns(table.schema, Columns(self.text_column, self.id_column), MEMORY.path)
+            columns = schema_columns(table.schema, wanted, MEMORY.path)
         else:
-            inputs, table = list_inputs(self.paths), None
-            columns = find_columns(inputs, self.text_column, self.id_column, patient=skip)
+            table = None
+            inputs = [replace(place, max_expansion=self.max_expansion) for place in list_inputs(self.paths)]
+            columns = find_columns(inputs, wanted, patient=skip)
         self._load_extras(inputs)
-        return Reading(inputs, replace(columns, html=self.html), table, skip, self.batch_size).start(threads)
+        return Reading(inputs, columns, table, skip, self.batch_size).start(threads)
 
     def _load_extras(self, inputs: list[Input]) -> None:
         """Load what HTML and WARC need before anything is read, or say what to install."""

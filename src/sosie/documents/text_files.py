@@ -94,7 +94,13 @@ def decode_texts(block: TextBlock, columns: Columns) -> Records:
             try:
                 content.decode("utf-8", "replace" if is_page else "strict")
             except UnicodeDecodeError as error:
-                problems[position] = f"invalid UTF-8 (byte {error.start + 1} of the file)"
+                encoding = blocks.foreign_encoding(content)
+                place = (
+                    f"{encoding} by its byte order mark; convert it"
+                    if encoding
+                    else f"byte {error.start + 1} of the file"
+                )
+                problems[position] = f"invalid UTF-8 ({place})"
     ids = None if columns.id is None else block.labels
     count = len(contents)
     return Records(count, texts, ids, np.arange(count), {}, None, count).without(dict(sorted(problems.items())))

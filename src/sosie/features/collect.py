@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sosie.documents.batch import Reject
+from sosie.documents.order_column import join_orders
 from sosie.documents.reading import Reading
 from sosie.features.shingles import Shingles
 from sosie.kernels.distinct import distinct
@@ -24,12 +26,16 @@ AHEAD = 16  # tasks per thread that wait while the next batch is read
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """The features of all documents that could be read; row i is document number `documents[i]`."""
+    """The features of all documents that could be read; row i is document number `documents[i]`.
+
+    `order` holds the values of the column that decides who stays, None if none does.
+    """
 
     features: Features
     documents: I64
     lengths: I64
     rejects: list[Reject]
+    order: Any = None
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -50,6 +56,7 @@ def collect(
     """
     sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     rejects: list[Reject] = []
+    orders: list[Any] = []
 
     def texts() -> Iterator[tuple[TextColumn, tuple[int, int]]]:
         """Read on, while threads extract what was read before."""
@@ -58,6 +65,8 @@ def collect(
             lengths.append(np.diff(column.offsets))
             documents.append(batch.rows)
             rejects.extend(batch.rejects)
+            if batch.order is not None:
+                orders.append(batch.order)
             advance(len(batch) + len(batch.rejects))
             yield from ((column, span) for span in spans(column.offsets, SPAN))
 
@@ -71,4 +80,5 @@ def collect(
             sizes.append(np.diff(offsets))
         features = spill.array()  # a map of the file stays valid when its name is removed
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
-    return Collection(Features(features, ends), np.concatenate(documents), np.concatenate(lengths), rejects)
+    order = join_orders(orders) if reading.columns.order is not None else None
+    return Collection(Features(features, ends), np.concatenate(documents), np.concatenate(lengths), rejects, order)

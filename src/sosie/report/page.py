@@ -15,7 +15,7 @@ from sosie.report.panels import CHARACTERS, Shown, cluster_panels, lowest_panels
 from sosie.report.style import STYLE
 
 INPUTS = 50  # files listed by name
-_STAYS = {"first": "the first one stays", "longest": "the longest one stays"}
+_STAYS = {"first": "the first one", "longest": "the longest one", "newest": "the newest one", "max": "the greatest one"}
 
 
 def write_page(result: Deduplication, directory: Path, threads: int | None = None) -> None:
@@ -122,9 +122,14 @@ def _method(report: dict[str, Any]) -> str:
     return (
         f"<p>Texts were folded (case, width and compatibility forms do not count), cut into words, and compared by the "
         f"features that both have: Jaccard similarity, at least {threshold}. Of similar documents, "
-        f"{_STAYS.get(parameters['keep'], 'one stays')}; {rule}. {found}</p>\n"
+        f"{_stays(parameters['keep'])}; {rule}. {found}</p>\n"
         f"<details><summary>All parameters</summary><table>{table}</table></details>\n{_inputs(report['inputs'])}"
     )
+
+
+def _stays(keep: str) -> str:
+    rule, _, column = keep.partition(":")
+    return f"{_STAYS.get(rule, 'one')}{f' by the column {name(column)}' if column else ''} stays"
 
 
 def _inputs(inputs: list[dict[str, Any]]) -> str:
