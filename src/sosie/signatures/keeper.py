@@ -12,6 +12,8 @@ from sosie.signatures.signer import Signer
 from sosie.storage.spill import Spill
 from sosie.types import I64, Features, Keys, Signatures
 
+IN_MEMORY = 1 << 28  # bytes of features; more go to disk
+
 
 class FeatureKeeper:
     """Signs like `signer`; the distinct features of all signed documents go to a spill in `scratch`.
@@ -26,7 +28,7 @@ class FeatureKeeper:
 
     def __init__(self, signer: Signer, scratch: str | os.PathLike[str]) -> None:
         self._signer: Any = signer
-        self._spill = Spill(scratch, np.uint64)
+        self._spill = Spill(scratch, np.uint64, IN_MEMORY)
         self._sizes: list[I64] = [np.empty(0, np.int64)]
 
     def __enter__(self) -> FeatureKeeper:
