@@ -95,5 +95,5 @@ def test_features_of_other_rows_are_refused(tmp_path, offsets):
             sosie.save_signatures(tmp_path / "saved", signed, Simhash(), wrong)
         return
     sosie.save_signatures(tmp_path / "saved", signed, Simhash(), wrong)
-    with pytest.raises(StorageError, match="saved: .* Sign again"):
+    with pytest.raises(StorageError, match=r"saved: .* Sign again"):
         load_features(tmp_path / "saved")

@@ -157,7 +157,8 @@ def _count(piece: _Piece, shingles: Shingles) -> tuple[_Run, int, int]:
     else:
         every, offsets = shingles.occurrences(batch, start, stop)
         hashes, occurrences = distinct(every, offsets)[0], len(every)
-    return _Run(*np.unique(hashes, return_counts=True)), stop - start, occurrences
+    features, _, counts = distinct(hashes, np.array([0, len(hashes)]), True)
+    return _Run(features, np.asarray(counts, np.int64)), stop - start, occurrences
 
 
 def _merged(a: _Run, b: _Run) -> _Run:
