@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests import oracle_text
 
 from sosie import DocumentFrequencies, MismatchError, Shingles, Source, UsageError
+from sosie.features import frequencies
 from sosie.features.frequencies import collection_frequencies, count_frequencies
 
 words = st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "für", "雪山", "."])
@@ -24,10 +25,10 @@ def expected(collection, shingles) -> tuple[dict[int, int], int, int]:
     return Counter(feature for row in rows for feature in set(row)), len(rows), sum(map(len, rows))
 
 
-def found(frequencies) -> tuple[dict[int, int], int, int]:
-    assert frequencies.features.tolist() == sorted(set(frequencies.features.tolist()))
-    counts = dict(zip(frequencies.features.tolist(), frequencies.counts.tolist(), strict=True))
-    return counts, frequencies.documents, frequencies.length
+def found(counted) -> tuple[dict[int, int], int, int]:
+    assert counted.features.tolist() == sorted(set(counted.features.tolist()))
+    counts = dict(zip(counted.features.tolist(), counted.counts.tolist(), strict=True))
+    return counts, counted.documents, counted.length
 
 
 @settings(max_examples=60)
@@ -57,11 +58,26 @@ def test_many_runs_are_merged(monkeypatch):
     assert count_frequencies([Shingles(2).extract(collection, counts=True)]).digest == whole.digest
 
 
+def test_runs_double_in_size(monkeypatch):
+    """So n pieces are merged in n log n steps; one run that takes in each piece would need n * n."""
+    sizes = []
+
+    def merged(a, b, merge=frequencies._merged):
+        run = merge(a, b)
+        sizes.append(len(run.features))
+        return run
+
+    monkeypatch.setattr(frequencies, "SPAN", 1)
+    monkeypatch.setattr(frequencies, "_merged", merged)
+    assert len(count_frequencies([[f"w{i}" for i in range(256)]], Shingles(1))) == 256
+    assert sum(sizes) == 256 * 8
+
+
 def test_lookup_knows_what_was_counted():
-    frequencies = count_frequencies([["a b", "b c", "b"]], Shingles(1))
+    counted = count_frequencies([["a b", "b c", "b"]], Shingles(1))
     hashes = Shingles(1).extract(["a", "b", "c", "d"]).hashes
-    assert frequencies.lookup(hashes).tolist() == [1, 3, 1, 0]
-    assert frequencies.lookup(np.empty(0, np.uint64)).tolist() == []
+    assert counted.lookup(hashes).tolist() == [1, 3, 1, 0]
+    assert counted.lookup(np.empty(0, np.uint64)).tolist() == []
     assert count_frequencies([]).lookup(hashes).tolist() == [0] * 4
 
 
@@ -82,9 +98,9 @@ def test_features_without_counts_are_refused():
 
 
 def test_what_is_counted_cannot_be_changed():
-    frequencies = count_frequencies([["a b c"]])
+    counted = count_frequencies([["a b c"]])
     with pytest.raises(ValueError, match="read-only"):
-        frequencies.counts[0] = 2
+        counted.counts[0] = 2
 
 
 @pytest.mark.parametrize(
@@ -119,5 +135,5 @@ def test_the_digest_covers_everything():
         DocumentFrequencies(np.array([3, 6], np.uint64), counts, 2, 3),
         DocumentFrequencies(features[:1], counts[:1], 2, 3),
     ]
-    assert len({frequencies.digest for frequencies in made}) == len(made)
+    assert len({counted.digest for counted in made}) == len(made)
     assert made[0].digest == "283e36c11afef9122437382f3367fd26"
