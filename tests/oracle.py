@@ -5,7 +5,9 @@ How text becomes shingles is in `oracle_text`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 MASK = (1 << 64) - 1
@@ -27,6 +29,22 @@ def feature_bits(feature: int, bits: int, seed: int) -> int:
         return feature
     words = -(-bits // 64)
     return sum(splitmix64((feature + (64 * seed + j) * GOLDEN) & MASK) << 64 * j for j in range(words))
+
+
+def weights(counts: Mapping[int, int], weighting: str, collection: Sequence[Mapping[int, int]]) -> dict[int, float]:
+    """The weight of each feature of a document, among the documents of a collection, before it is rounded."""
+    found = Counter(feature for document in collection for feature in document)
+    n = max(len(collection), 1)
+    mean = max(sum(sum(document.values()) for document in collection), 1) / n
+    length = sum(counts.values())
+
+    def weight(tf: int, df: int) -> float:
+        if weighting == "bm25":
+            idf = math.log(1 + (n - df + 0.5) / (df + 0.5))
+            return idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean))
+        return {"binary": 1, "tf": tf, "tf-idf": tf * math.log(1 + n / df)}[weighting]
+
+    return {feature: weight(tf, max(found[feature], 1)) for feature, tf in counts.items()}
 
 
 def simhash_sums(weighted: Iterable[tuple[int, float]], bits: int, seed: int = 0) -> list[int]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sosie.errors import (
         UsageError as UsageError,
     )
+    from sosie.features.frequencies import DocumentFrequencies as DocumentFrequencies
     from sosie.features.shingles import Shingles as Shingles
     from sosie.index.flat import FlatIndex as FlatIndex
     from sosie.index.keys import KeyIndex as KeyIndex
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
     from sosie.signatures.files import load_signatures as load_signatures
+    from sosie.signatures.files import load_signer as load_signer
     from sosie.signatures.files import save_signatures as save_signatures
     from sosie.signatures.minhash import Minhash as Minhash
     from sosie.signatures.simhash import Simhash as Simhash
@@ -79,6 +81,7 @@ _HOMES = {
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
     "Deduplicator": "sosie.deduplicate",
+    "DocumentFrequencies": "sosie.features.frequencies",
     "Exact": "sosie.matches.candidates",
     "Features": "sosie.types",
     "FlatIndex": "sosie.index.flat",
@@ -100,6 +103,7 @@ _HOMES = {
     "join": "sosie.matches.join",
     "load_signatures": "sosie.signatures.files",
     "passages": "sosie.text.passages",
+    "load_signer": "sosie.signatures.files",
     "save_signatures": "sosie.signatures.files",
     "verify": "sosie.matches.verify",
 }

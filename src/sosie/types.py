@@ -16,6 +16,7 @@ from sosie.kernels.arrays import I32 as I32
 from sosie.kernels.arrays import I64 as I64
 from sosie.kernels.arrays import U64 as U64
 from sosie.kernels.arrays import Bools as Bools
+from sosie.kernels.arrays import read_only
 
 F32 = NDArray[np.float32]
 Counters = Mapping[str, int]
@@ -37,9 +38,9 @@ class Features:
     counts: I32 | None = None
 
     def __post_init__(self) -> None:
-        # Read-only like a map of a spilled array, so that kernels are compiled for one kind of array.
-        object.__setattr__(self, "hashes", _read_only(self.hashes))
-        object.__setattr__(self, "offsets", _read_only(self.offsets))
+        for name, array in (("hashes", self.hashes), ("offsets", self.offsets), ("counts", self.counts)):
+            if array is not None:
+                object.__setattr__(self, name, read_only(array))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -183,12 +184,6 @@ class Clusters:
     def sizes(self) -> I64:
         """The size of the cluster that each row belongs to."""
         return np.bincount(self.anchor, minlength=len(self.anchor)).astype(np.int64)[self.anchor]
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = np.asarray(array)[:]
-    view.flags.writeable = False
-    return view
 
 
 def _checked_ids(ids: Any, count: int) -> Any:

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import sosie
 from sosie import cli
 from sosie.cli import COMMANDS
+from sosie.signatures.files import load_features
 
 TEXTS = [
     "the quick brown fox jumps over the lazy dog",
@@ -270,6 +271,63 @@ def test_signatures_are_saved_and_joined(folder, options, spec, join):
     code, out, _ = run("join", "signed", "--with", "signed", *join, "-o", "across", "--json")
     across = pq.read_table("across/pairs.parquet").to_pylist()
     assert code == 0 and json.loads(out)["pairs"] == len(across) == len(loaded) + 2 * len(pairs)
+
+
+@pytest.mark.parametrize("weighting", ["tf-idf", "bm25"])
+def test_a_fitted_signer_signs_later_documents(folder, weighting):
+    code, out, _ = run("sign", "in.jsonl", "-o", "old", "--weighting", weighting, "--bits", 128, "--json")
+    signer = sosie.Simhash(bits=128, weighting=weighting).fit(TEXTS)
+    report = json.loads(out)
+    assert code == 0 and report["digest"] == signer.digest and report["signed"] == 4
+    assert [stage["stage"] for stage in report["stages"]] == ["fit", "sign"]
+    Path("new.jsonl").write_text(json.dumps({"id": "new", "text": TEXTS[0]}) + "\n", "utf-8")
+    code, out, _ = run("sign", "new.jsonl", "-o", "new", "--signer", "old", "--bits", 128)
+    assert code == 0 and f"1 of 1 documents signed (simhash, {signer.digest})" in out
+    assert (sosie.load_signatures("new").words == signer.sign([TEXTS[0]]).words).all()
+    assert run("join", "old", "--with", "new", "--radius", 0, "-o", "out", "--quiet")[0] == 0
+    assert pq.read_table("out/pairs.parquet").to_pylist() == [{"a": "d0", "b": "new"}, {"a": "d1", "b": "new"}]
+    assert run("sign", "new.jsonl", "-o", "newer", "--signer", "new", "--quiet")[0] == 0
+    assert sosie.load_signer("newer").digest == signer.digest
+
+
+def test_options_that_contradict_a_signer_are_wrong_usage(folder):
+    assert run("sign", "in.jsonl", "-o", "old", "--bits", 128, "--width", 2, "--quiet")[0] == 0
+    assert run("sign", "in.jsonl", "-o", "keys", "--method", "minhash", "--quiet")[0] == 0
+    Path("same.toml").write_text("bits = 128\nwidth = 2\n")
+    Path("other.toml").write_text("bits = 64\n")
+    assert run("sign", "in.jsonl", "-o", "same", "--signer", "old", "--config", "same.toml", "--quiet")[0] == 0
+    assert run("sign", "in.jsonl", "-o", "bits", "--signer", "keys", "--b", 1, "--quiet")[0] == 0
+    assert isinstance(sosie.load_signatures("bits"), sosie.Signatures)
+    before = names(folder)
+    for arguments, expected, message in (
+        ("--signer old --bits 64", 2, "--bits 64 contradicts the signer in old, which has 128"),
+        ("--signer old --config other.toml", 2, "--bits 64 contradicts"),
+        ("--signer old --weighting binary", 2, "--weighting binary contradicts"),
+        ("--signer old --method minhash", 2, "--method minhash contradicts"),
+        ("--signer old --seed 1", 2, "--seed 1 contradicts"),
+        ("--signer old --width 3", 2, "--width 3 contradicts"),
+        ("--signer old --unit char", 2, "--unit char contradicts"),
+        ("--signer old --rows 5", 2, "--rows does not belong to --method simhash"),
+        ("--signer keys --volatility", 2, "--volatility does not belong to --method minhash"),
+        ("--signer nowhere", 1, "nowhere"),
+    ):
+        code, out, err = run("sign", "in.jsonl", "-o", "out", *arguments.split())
+        assert (code, out) == (expected, "") and message in err, (arguments, err)
+    code, _, err = run("sign", "in.jsonl", "-o", "old", "--signer", "old", "--overwrite")
+    assert code == 2 and "holds inputs of this run" in err
+    assert names(folder) == before
+
+
+def test_features_are_stored_on_request(folder):
+    for name, options in (("bits", []), ("keys", ["--method", "minhash"])):
+        assert run("sign", "in.jsonl", "-o", name, "--features", "--quiet", *options)[0] == 0
+        features, ids, shingles = load_features(name)
+        expected = sosie.Shingles().extract([text for text in TEXTS if text])
+        assert features.hashes.tolist() == expected.hashes.tolist() and shingles == sosie.Shingles()
+        assert features.offsets.tolist() == expected.offsets.tolist()
+        assert ids == sosie.load_signatures(name).ids and ids.to_pylist() == ["d0", "d1", "d2", "d4"]
+    assert run("sign", "in.jsonl", "-o", "plain", "--quiet")[0] == 0
+    assert Path("plain/words").read_bytes() == Path("bits/words").read_bytes()
 
 
 def test_documents_are_joined_and_verified(folder):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 from tests import oracle
 
-from sosie import Features, Simhash, UsageError
+from sosie import Features, FlatIndex, MismatchError, Shingles, Simhash, Source, UsageError, join
 
 hashes = st.integers(0, 2**64 - 1)
 weights = st.one_of(st.floats(-8, 8), st.sampled_from([0.0, 1.0, -1.0, 2**-16, 2**-17, 3 * 2**-17, 2.0**24]))
@@ -39,6 +40,7 @@ def test_weighted_signatures(rows, form):
     signed = signer.sign_weighted(csr(rows), given_weights, volatility=True)
     full = [row for row in rows if row]
     assert as_ints(signed) == [oracle.simhash(row.items(), bits, seed) for row in full]
+    assert as_ints(signer.sign_weighted(csr(rows), given_weights)) == as_ints(signed)
     assert signed.unsigned.tolist() == [i for i, row in enumerate(rows) if not row]
     for row, found in zip(full, signed.volatility, strict=True):
         norm = max(sum(round(Fraction(weight) * 65536) ** 2 for weight in row.values()), 1) ** 0.5
@@ -65,8 +67,8 @@ def test_a_tie_gives_zero():
 
 def test_volatility_is_normalised_and_leaves_the_bits_alone():
     texts = ["a b c d e f g h", "a b", "", "to be or not to be or not to be"]
-    for weighting in ("tf", "binary"):
-        signer = Simhash(bits=100, weighting=weighting).fit()
+    for weighting in ("bm25", "tf-idf", "tf", "binary"):
+        signer = Simhash(bits=100, weighting=weighting).fit(texts)
         plain, kept = signer.sign(texts), signer.sign(texts, volatility=True)
         assert np.array_equal(plain.words, kept.words) and plain.volatility is None
         assert kept.volatility.shape == (3, 100) and kept.volatility.dtype == np.float32
@@ -132,3 +134,60 @@ def test_pairs_at_the_cosine_are_within_the_radius(bits):
         radius = Simhash(bits=bits).radius(8 / 9, recall)
         predicted = binom.cdf(radius, bits, np.arccos(8 / 9) / np.pi)
         assert (distances <= radius).mean() == pytest.approx(predicted, abs=5 * (recall * (1 - recall) / trials) ** 0.5)
+
+
+FITTED = pytest.mark.parametrize("weighting", ["tf-idf", "bm25"])
+COLLECTION = ["the cat sat on the mat", "the dog sat on the mat", "", "the bird sat on the roof of the house"]
+
+
+@FITTED
+def test_a_fit_is_the_same_from_texts_columns_features_and_sources(weighting):
+    spec = Simhash(bits=128, weighting=weighting)
+    source = Source(pa.table({"text": COLLECTION}), batch_size=1)
+    features = spec.shingles.extract(COLLECTION, counts=True)
+    expected = spec.fit(COLLECTION)
+    for collection in (pa.chunked_array([COLLECTION[:1], COLLECTION[1:]]), features, source, source.batches()):
+        assert spec.fit(collection, threads=2).digest == expected.digest
+    halves = spec.fit(COLLECTION[:2]).frequencies + spec.fit(COLLECTION[2:]).frequencies
+    assert spec.fit(halves).digest == expected.digest
+    assert expected.frequencies.documents == 4
+
+
+@FITTED
+def test_signatures_of_different_fits_do_not_mix(weighting):
+    spec = Simhash(weighting=weighting)
+    a, b = spec.fit(COLLECTION), spec.fit(COLLECTION[:3])
+    assert len({spec.digest, a.digest, b.digest, Simhash(weighting=weighting, seed=1).fit(COLLECTION).digest}) == 4
+    with pytest.raises(MismatchError, match=b.digest):
+        join(a.sign(COLLECTION), b.sign(COLLECTION), radius=3)
+    with pytest.raises(MismatchError, match=b.digest):
+        FlatIndex(a.sign(COLLECTION)).search(b.sign(COLLECTION), k=1)
+
+
+@FITTED
+def test_rare_features_weigh_more(weighting):
+    """Every text has the same frame; only what is rare tells the texts apart."""
+    frame = " ".join(f"frame{i}" for i in range(60))
+    texts = [f"{frame} {' '.join(f'own{row}x{i}' for i in range(30))}" for row in range(40)]
+    spec = Simhash(bits=256, shingles=Shingles(1), weighting=weighting)
+    apart = []
+    for signer in (Simhash(bits=256, shingles=Shingles(1)).fit(), spec.fit(texts)):
+        words = signer.sign(texts).words
+        apart.append(np.bitwise_count(words ^ np.roll(words, 1, axis=0)).sum(axis=1).mean())
+    assert apart[1] > 1.3 * apart[0]
+
+
+@FITTED
+def test_a_signer_without_its_statistics_is_refused(weighting):
+    with pytest.raises(UsageError, match=r"fit\(texts\)"):
+        Simhash(weighting=weighting).fit()
+    with pytest.raises(UsageError, match="counts=True"):
+        Simhash(weighting=weighting).fit(csr([[1]]))
+    with pytest.raises(UsageError, match="counts=True"):
+        Simhash(weighting=weighting).fit(COLLECTION).sign(csr([[1]]))
+
+
+@FITTED
+def test_an_empty_collection_still_signs(weighting):
+    for nothing in ([], ["", "."]):
+        assert len(Simhash(weighting=weighting).fit(nothing).sign(COLLECTION)) == 3

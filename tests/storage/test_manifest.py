@@ -156,6 +156,20 @@ def test_missing_directory_or_manifest_raises(artefact):
         read_artefact(artefact, "signatures")
 
 
+def test_only_the_wanted_arrays_are_read(artefact):
+    (artefact / "words").unlink()
+    _, arrays = read_artefact(artefact, "signatures", ("flags", "unheard of"))
+    assert list(arrays) == ["flags"]
+    with pytest.raises(StorageError, match="words"):
+        read_artefact(artefact, "signatures", ("flags", "words"))
+
+
+def test_one_of_several_kinds(artefact):
+    assert read_artefact(artefact, ("index", "signatures"))[0] == {"digest": "ab12", **META}
+    with pytest.raises(StorageError, match="holds 'signatures', not 'index' or 'signer'"):
+        read_artefact(artefact, ("index", "signer"))
+
+
 def test_an_artefact_is_never_written_over_another(artefact):
     with pytest.raises(UsageError, match="already"):
         write_artefact(artefact, "signatures", {})

@@ -89,21 +89,48 @@ def simhash(features: U64, offsets: I64, mixed: bool, first_lane: int, words: U6
 
 
 @kernel
+def _sum(features: U64, weights: I64, mixed: bool, lane: np.uint64, sums: I64) -> None:
+    """Write for each of 64 bits the sum of +weight over the features that have it and of -weight over the others."""
+    sums[:] = 0
+    total = np.int64(0)
+    for i in range(features.size):
+        weight = weights[i]
+        total += weight
+        word = lane_word(features[i], lane) if mixed else features[i]
+        for bit in range(64):
+            sums[bit] += np.int64((word >> np.uint64(bit)) & np.uint64(1)) * weight
+    for bit in range(64):
+        sums[bit] = 2 * sums[bit] - total
+
+
+@kernel
+def _signs(sums: I64) -> np.uint64:
+    word = np.uint64(0)
+    for bit in range(64):
+        if sums[bit] > 0:
+            word |= np.uint64(1) << np.uint64(bit)
+    return word
+
+
+@kernel
+def simhash_weighted(features: U64, offsets: I64, weights: I64, mixed: bool, first_lane: int, words: U64) -> None:
+    """Sign rows of features by their weights: `words[i, j]` is word j of row i."""
+    sums = np.empty(64, np.int64)
+    for row in range(offsets.size - 1):
+        start, stop = offsets[row], offsets[row + 1]
+        for j in range(words.shape[1]):
+            _sum(features[start:stop], weights[start:stop], mixed, np.uint64(first_lane + j), sums)
+            words[row, j] = _signs(sums)
+
+
+@kernel
 def simhash_sums(features: U64, offsets: I64, weights: I64, mixed: bool, first_lane: int, sums: I64) -> None:
     """Write `sums[i, j]`, the sum over row i's features of +weight where their bit j is 1 and -weight where it is 0."""
     for row in range(offsets.size - 1):
-        total = np.int64(0)
-        sums[row, :] = 0
-        for at in range(offsets[row], offsets[row + 1]):
-            weight = weights[at]
-            total += weight
-            for j in range(sums.shape[1] // 64):
-                word = lane_word(features[at], np.uint64(first_lane + j)) if mixed else features[at]
-                lanes = sums[row, 64 * j : 64 * j + 64]
-                for bit in range(64):
-                    lanes[bit] += np.int64((word >> np.uint64(bit)) & np.uint64(1)) * weight
-        for j in range(sums.shape[1]):
-            sums[row, j] = 2 * sums[row, j] - total
+        start, stop = offsets[row], offsets[row + 1]
+        for j in range(sums.shape[1] // 64):
+            lanes = sums[row, 64 * j : 64 * j + 64]
+            _sum(features[start:stop], weights[start:stop], mixed, np.uint64(first_lane + j), lanes)
 
 
 @kernel
@@ -111,8 +138,4 @@ def signs(sums: I64, words: U64) -> None:
     """Pack the signs: bit j of a row is 1 where its sum is greater than 0."""
     for row in range(sums.shape[0]):
         for j in range(words.shape[1]):
-            word = np.uint64(0)
-            for bit in range(64):
-                if sums[row, 64 * j + bit] > 0:
-                    word |= np.uint64(1) << np.uint64(bit)
-            words[row, j] = word
+            words[row, j] = _signs(sums[row, 64 * j : 64 * j + 64])

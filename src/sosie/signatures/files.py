@@ -1,26 +1,50 @@
-"""Signature sets as files: signatures or keys with their ids and the spec that made them."""
+"""Signatures and signers as files: signatures or keys with their ids, what made them, and on request the features."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from sosie.errors import StorageError
+from sosie.errors import MismatchError, StorageError
+from sosie.features.frequencies import DocumentFrequencies
+from sosie.features.shingles import Shingles
 from sosie.signatures.registry import spec_from_dict
+from sosie.signatures.signer import KIND as SIGNER
+from sosie.signatures.signer import STATISTICS, Signer, digest_of, state_of
 from sosie.signatures.spec import Spec
 from sosie.storage.manifest import read_artefact, write_artefact
-from sosie.types import Keys, Signatures
+from sosie.types import Features, Keys, Signatures
 
 KIND = "signatures"
+IDS = ("ids", "id_bytes", "id_offsets")
+SIGNED = ("words", "keys", "volatility", "unsigned", *IDS)
+FEATURES = ("features", "feature_offsets")
 
 
-def save_signatures(directory: str | os.PathLike[str], signed: Signatures | Keys, spec: Spec) -> None:
-    """Write signatures or keys, their ids and their spec to a directory without an artefact."""
-    arrays = {"unsigned": signed.unsigned, **_id_arrays(signed.ids)}
-    meta: dict[str, Any] = {"spec": spec.to_dict(), "rows": len(signed)}
+def save_signatures(
+    directory: str | os.PathLike[str],
+    signed: Signatures | Keys,
+    signer: Spec | Signer,
+    features: Features | None = None,
+) -> None:
+    """Write signatures or keys, their ids and the signer (or spec) that made them to a directory without an artefact.
+
+    `features`, a row for each row that is signed, are for verification later; see `load_features`.
+    """
+    spec, frequencies = (signer, None) if isinstance(signer, Spec) else (signer.spec, signer.frequencies)
+    if signed.digest not in (None, signer.digest):
+        raise MismatchError(f"these were made by {signed.digest}, not by {signer.digest}: pass the signer of them")
+    meta, arrays = state_of(spec, frequencies)
+    arrays.update({"unsigned": signed.unsigned, **_id_arrays(signed.ids)})
+    if features is not None:
+        if len(features) != len(signed):
+            raise MismatchError(f"features of {len(features)} documents for {len(signed)} that are signed")
+        arrays.update(zip(FEATURES, (features.hashes, features.offsets), strict=True))
     if isinstance(signed, Signatures):
         arrays["words"] = signed.words
         meta["bits"] = signed.bits
@@ -28,23 +52,68 @@ def save_signatures(directory: str | os.PathLike[str], signed: Signatures | Keys
             arrays["volatility"] = signed.volatility
     else:
         arrays["keys"] = signed.values
-    write_artefact(directory, KIND, arrays, digest=spec.digest, meta=meta)
+    write_artefact(directory, KIND, arrays, digest=signer.digest, meta={**meta, "rows": len(signed)})
 
 
 def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
     """Read what `save_signatures` wrote, checked and memory-mapped; a spec of other bits raises."""
-    meta, arrays = read_artefact(directory, KIND)
-    try:
-        if spec_from_dict(meta["spec"]).digest != meta["digest"]:
-            raise StorageError("the digest is not that of the spec")
+    meta, arrays = read_artefact(directory, KIND, SIGNED)
+    with _naming(directory, "set of signatures"):
+        statistics = meta["frequencies"]["digest"] if "frequencies" in meta else None
+        if digest_of(spec_from_dict(meta["spec"]), statistics) != meta["digest"]:
+            raise StorageError("the digest is not that of the signer")
         ids = _ids_of(arrays)
         if "keys" in arrays:
             return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"])
         return Signatures(
             arrays["words"], meta["bits"], ids, meta["digest"], arrays["unsigned"], arrays.get("volatility")
         )
+
+
+def load_signer(directory: str | os.PathLike[str]) -> Signer:
+    """Read a signer that was saved, by itself or with the signatures it made; its statistics are memory-mapped.
+
+    >>> import tempfile
+    >>> from sosie.signatures.simhash import Simhash
+    >>> signer, folder = Simhash(weighting="bm25").fit(["the cat sat", "the dog ran"]), tempfile.mkdtemp()
+    >>> signer.save(folder)
+    >>> load_signer(folder).digest == signer.digest
+    True
+    """
+    meta, arrays = read_artefact(directory, (SIGNER, KIND), STATISTICS)
+    with _naming(directory, "signer"):
+        frequencies = None
+        if "frequencies" in meta:
+            counted, (features, counts) = meta["frequencies"], (arrays[name] for name in STATISTICS)
+            frequencies = DocumentFrequencies(features, counts, int(counted["documents"]), int(counted["length"]))
+        signer: Signer = spec_from_dict(meta["spec"]).fit(frequencies)
+        if signer.digest != meta["digest"]:
+            raise StorageError("the digest is not that of the signer")
+        return signer
+
+
+def load_features(directory: str | os.PathLike[str]) -> tuple[Features, Any, Shingles]:
+    """Read the distinct features that are stored with signatures, the ids of their rows, and what they are made of."""
+    meta, arrays = read_artefact(directory, KIND, (*FEATURES, *IDS))
+    if not arrays.keys() >= set(FEATURES):
+        raise StorageError(f"{directory}: holds no features of its documents. Sign again with --features.")
+    with _naming(directory, "set of signatures"):
+        shingles, ids = spec_from_dict(meta["spec"]).shingles, _ids_of(arrays)
+        hashes, offsets = (arrays[name] for name in FEATURES)
+        if hashes.dtype != np.uint64 or offsets.dtype != np.int64 or offsets.shape != (len(ids) + 1,):
+            raise StorageError("the features are not those of the rows")
+        if offsets[0] != 0 or offsets[-1] != len(hashes) or np.any(np.diff(offsets) < 0):
+            raise StorageError("the offsets of the features do not ascend")
+        return Features(hashes, offsets), ids, shingles
+
+
+@contextmanager
+def _naming(directory: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Turn whatever does not fit together into an error that names the directory."""
+    try:
+        yield
     except (KeyError, TypeError, ValueError, StorageError, pa.ArrowInvalid) as error:
-        raise StorageError(f"{directory}: is not a set of signatures of this version ({error}). Sign again.") from error
+        raise StorageError(f"{directory}: is not a {what} of this version ({error}). Sign again.") from error
 
 
 def _id_arrays(ids: Any) -> dict[str, Any]:

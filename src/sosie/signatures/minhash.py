@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sosie.errors import UsageError
 from sosie.kernels.minhash import BLOCK, band_keys, minhash, pack_bits
 from sosie.kernels.mix import splitmix64
+from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Signed, Spec, sign_spans
 from sosie.types import I64, U64, Keys, Signatures
 
@@ -86,15 +87,10 @@ class Minhash(Spec):
 
 
 @dataclass(frozen=True)
-class MinhashSigner:
+class MinhashSigner(Signer):
     """Makes minima, keys and binary signatures of texts, or of features made elsewhere."""
 
     spec: Minhash
-
-    @property
-    def digest(self) -> str:
-        """The digest of the spec."""
-        return self.spec.digest
 
     def minima(self, texts: Any, *, threads: int | None = None) -> Signed:
         """Return the minima as uint32[n, K]: one row for each document with features."""

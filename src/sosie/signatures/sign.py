@@ -9,14 +9,15 @@ import numpy as np
 
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
-from sosie.signatures.minhash import Minhash
-from sosie.signatures.simhash import Simhash
+from sosie.signatures.keeper import FeatureKeeper
+from sosie.signatures.signer import Signer
+from sosie.signatures.spec import Spec
 from sosie.types import Keys, Signatures
 
 
 def sign_documents(
     reading: Reading,
-    spec: Simhash | Minhash,
+    signer: Spec | Signer | FeatureKeeper,
     *,
     keys: bool = False,
     volatility: bool = False,
@@ -25,11 +26,12 @@ def sign_documents(
     advance: Callable[[int], None] = lambda count: None,
 ) -> Signatures | Keys:
     """Sign every document; ids are those of the documents, `unsigned` lists document numbers without features."""
-    signer: Any = spec.fit()
+    ready: Any = signer.fit() if isinstance(signer, Spec) else signer
+    make = ready.keys if keys else ready.sign
     options: dict[str, Any] = {"volatility": True} if volatility else {}
     parts, unsigned, signed_rows = [], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for batch in reading:
-        part = (signer.keys if keys else signer.sign)(batch.texts, threads=threads, **options)
+        part = make(batch.texts, threads=threads, **options)
         parts.append(part)
         unsigned.append(batch.rows[part.unsigned])
         signed_rows.append(np.delete(batch.rows, part.unsigned))
@@ -37,11 +39,11 @@ def sign_documents(
             log.add(batch.rejects)
         advance(len(batch) + len(batch.rejects))
     if not parts:
-        parts = [(signer.keys if keys else signer.sign)([], **options)]
+        parts = [make([], **options)]
     ids = reading.ids.take(np.concatenate(signed_rows))
     missing = np.concatenate(unsigned)
     if keys:
-        return Keys(np.concatenate([part.values for part in parts]), ids, spec.digest, missing)
+        return Keys(np.concatenate([part.values for part in parts]), ids, ready.digest, missing)
     kept = np.concatenate([part.volatility for part in parts]) if volatility else None
     words = np.concatenate([part.words for part in parts])
-    return Signatures(words, parts[0].bits, ids, spec.digest, missing, kept)
+    return Signatures(words, parts[0].bits, ids, ready.digest, missing, kept)

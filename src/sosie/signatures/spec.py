@@ -55,6 +55,11 @@ class Spec(ABC):
         canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
+    @property
+    def needs_texts(self) -> bool:
+        """Whether `fit` collects statistics from texts."""
+        return False
+
     @abstractmethod
     def fit(self, texts: Any = None) -> Any:
         """Return a signer; collects statistics from the texts where the method needs any."""

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +65,20 @@ def write_artefact(
         sync(folder)
 
 
-def read_artefact(directory: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_artefact(
+    directory: str | os.PathLike[str], kind: str | Collection[str], names: Collection[str] | None = None
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the manifest's own fields (digest, spec, rows, ...) and the arrays, memory-mapped read-only.
 
-    Sizes and checksums are verified first; every damage is a `StorageError` naming the file.
+    Several kinds may be welcome. With `names`, only those arrays that are listed are read; others may be large. Sizes
+    and checksums are verified first; every damage is a `StorageError` naming the file.
     """
     folder = Path(directory)
+    kinds = [kind] if isinstance(kind, str) else list(kind)
     with naming(folder):
-        manifest = _read_manifest(folder / MANIFEST, kind)
-        arrays = {name: _read_array(folder, name, entry) for name, entry in manifest["files"].items()}
+        manifest = _read_manifest(folder / MANIFEST, kinds)
+        wanted = {name: entry for name, entry in manifest["files"].items() if names is None or name in names}
+        arrays = {name: _read_array(folder, name, entry) for name, entry in wanted.items()}
     return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
 
 
@@ -94,7 +99,7 @@ def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, Any]
     return {"dtype": little.dtype.str, "shape": list(array.shape), "bytes": len(data), "crc32": crc}
 
 
-def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
+def _read_manifest(path: Path, kinds: list[str]) -> dict[str, Any]:
     try:
         with _open_regular(path) as file:
             manifest = json.loads(file.read().decode("utf-8"))
@@ -109,8 +114,9 @@ def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
         raise StorageError(f"{path}: has format version {version}, newer than {VERSION}. Update Sosie.")
     if manifest.get("crc32") != _checksum({name: value for name, value in manifest.items() if name != "crc32"}):
         raise StorageError(f"{path}: is damaged: the checksum differs. Build the artefact again.")
-    if manifest.get("kind") != kind:
-        raise StorageError(f"{path}: holds {manifest.get('kind')!r}, not {kind!r}. Give another directory.")
+    if manifest.get("kind") not in kinds:
+        expected = " or ".join(map(repr, kinds))
+        raise StorageError(f"{path}: holds {manifest.get('kind')!r}, not {expected}. Give another directory.")
     if not isinstance(manifest.get("files"), dict):
         raise StorageError(f"{path}: is damaged: no list of files. Build the artefact again.")
     return manifest

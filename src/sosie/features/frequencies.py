@@ -1,0 +1,165 @@
+"""Document frequencies: in how many documents of a collection each feature occurs, exactly."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sosie.documents.reading import Reading
+from sosie.documents.source import Source
+from sosie.errors import MismatchError, UsageError
+from sosie.features.shingles import Shingles
+from sosie.kernels.arrays import read_only
+from sosie.kernels.distinct import distinct
+from sosie.kernels.lookup_counts import leading_bits, lookup_counts
+from sosie.kernels.merge_counts import merge_counts
+from sosie.kernels.parallel import ordered_map, spans
+from sosie.text.column import TextColumn, as_column
+from sosie.types import I64, U64, Features
+
+SPAN = 1 << 20  # bytes of text, or of features, that one task counts
+AHEAD = 8  # tasks per thread that wait while runs are merged
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentFrequencies:
+    """The statistics of a collection: `counts[i]` of its `documents` hold `features[i]`, which are sorted.
+
+    `length` is the number of feature occurrences in all documents together. The frequencies of two collections are
+    added to those of both.
+
+    >>> frequencies = count_frequencies([["to be or not to be"], ["to do", ""]], Shingles(width=1))
+    >>> frequencies.documents, frequencies.length, len(frequencies), sorted(frequencies.counts.tolist())
+    (3, 8, 5, [1, 1, 1, 1, 2])
+    """
+
+    features: U64
+    counts: I64
+    documents: int
+    length: int
+
+    def __post_init__(self) -> None:
+        if self.features.dtype != np.uint64 or self.counts.dtype != np.int64 or self.features.ndim != 1:
+            raise MismatchError(f"frequencies are uint64 and int64, got {self.features.dtype} and {self.counts.dtype}")
+        if self.features.shape != self.counts.shape:
+            raise MismatchError(f"{self.counts.size} counts for {self.features.size} features")
+        if np.any(self.features[1:] <= self.features[:-1]):
+            raise MismatchError("the features of document frequencies are sorted and distinct")
+        if self.documents < 0 or self.length < 0:
+            raise MismatchError(f"there are no {self.documents} documents of {self.length} features")
+        if len(self) and not 1 <= self.counts.min() <= self.counts.max() <= self.documents:
+            raise MismatchError(f"a feature of {self.documents} documents occurs in 1 to {self.documents} of them")
+        object.__setattr__(self, "features", read_only(self.features))
+        object.__setattr__(self, "counts", read_only(self.counts))
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __add__(self, other: DocumentFrequencies) -> DocumentFrequencies:
+        """Return the frequencies of both collections together."""
+        run = _merged(_Run(self.features, self.counts), _Run(other.features, other.counts))
+        return DocumentFrequencies(*run, self.documents + other.documents, self.length + other.length)
+
+    def lookup(self, hashes: U64) -> I64:
+        """Return in how many documents each feature occurs, 0 for those that are unknown."""
+        found = np.empty(len(hashes), np.int64)
+        lookup_counts(self.features, self.counts, *self._directory, read_only(hashes), found)
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """The name of these statistics: 32 hexadecimal digits."""
+        digest = hashlib.sha256(f"{self.documents} {self.length} ".encode())
+        for array, kind in ((self.features, "<u8"), (self.counts, "<i8")):
+            digest.update(np.ascontiguousarray(array, kind).view(np.uint8).data)
+        return digest.hexdigest()[:32]
+
+    @cached_property
+    def _directory(self) -> tuple[I64, int]:
+        return leading_bits(self.features)
+
+
+def count_frequencies(
+    batches: Iterable[Any], shingles: Shingles = Shingles(), threads: int | None = None
+) -> DocumentFrequencies:
+    """Count in one pass over batches of texts, or of `Features` with term counts.
+
+    Pieces of a batch are sorted on threads and merged as runs that double in size. So each feature is held about once,
+    twice while two runs become one, and nothing depends on how the collection is cut.
+    """
+    runs: list[_Run] = []
+    documents = length = 0
+    counted = ordered_map(partial(_count, shingles=shingles), _pieces(batches), threads, ahead=AHEAD)
+    for run, rows, occurrences in counted:
+        documents, length = documents + rows, length + occurrences
+        runs.append(run)
+        while len(runs) > 1 and len(runs[-2].features) < 2 * len(runs[-1].features):
+            runs.append(_merged(runs.pop(), runs.pop()))
+    while len(runs) > 1:
+        runs.append(_merged(runs.pop(), runs.pop()))
+    whole = runs[0] if runs else _Run(np.empty(0, np.uint64), np.empty(0, np.int64))
+    return DocumentFrequencies(*whole, documents, length)
+
+
+def collection_frequencies(collection: Any, shingles: Shingles, threads: int | None = None) -> DocumentFrequencies:
+    """Count a collection: texts, `Features`, a `Source` or a `Reading` of any size; frequencies are taken as they are.
+
+    >>> collection_frequencies(["a rose", "is a rose"], Shingles(width=1)).documents
+    2
+    """
+    if isinstance(collection, DocumentFrequencies):
+        return collection
+    reading = collection.batches(threads) if isinstance(collection, Source) else collection
+    if not isinstance(reading, Reading):
+        return count_frequencies([reading], shingles, threads)
+    if reading.documents:
+        raise UsageError("this reading has begun, so its first texts are gone: pass the Source, or its batches() anew")
+    return count_frequencies((batch.texts for batch in reading), shingles, threads)
+
+
+class _Run(NamedTuple):
+    """Features, sorted and distinct, and in how many documents each occurs."""
+
+    features: U64
+    counts: I64
+
+
+class _Piece(NamedTuple):
+    """Consecutive rows of a batch."""
+
+    batch: TextColumn | Features
+    start: int
+    stop: int
+
+
+def _pieces(batches: Iterable[Any]) -> Iterator[_Piece]:
+    for batch in batches:
+        if isinstance(batch, Features):
+            yield from (_Piece(batch, *span) for span in spans(batch.offsets, SPAN // 8))
+        else:
+            column = as_column(batch)
+            yield from (_Piece(column, *span) for span in spans(column.offsets, SPAN))
+
+
+def _count(piece: _Piece, shingles: Shingles) -> tuple[_Run, int, int]:
+    """Return the run of a piece, how many rows it has, and how many occurrences they hold."""
+    batch, start, stop = piece
+    if isinstance(batch, Features):
+        if batch.counts is None:
+            raise UsageError("document frequencies need term counts: extract the features with counts=True")
+        span = slice(batch.offsets[start], batch.offsets[stop])
+        hashes, occurrences = batch.hashes[span], int(batch.counts[span].sum(dtype=np.int64))
+    else:
+        every, offsets = shingles.occurrences(batch, start, stop)
+        hashes, occurrences = distinct(every, offsets)[0], len(every)
+    features, _, counts = distinct(hashes, np.array([0, len(hashes)]), True)
+    return _Run(features, np.asarray(counts, np.int64)), stop - start, occurrences
+
+
+def _merged(a: _Run, b: _Run) -> _Run:
+    return _Run(*merge_counts(*map(read_only, a), *map(read_only, b)))

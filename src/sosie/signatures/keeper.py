@@ -1,0 +1,66 @@
+"""A signer that keeps the features of what it signs, so that pairs can be verified later without the texts."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from sosie.signatures.signer import Signer
+from sosie.storage.spill import Spill
+from sosie.types import I64, Features, Keys, Signatures
+
+IN_MEMORY = 1 << 28  # bytes of features; more go to disk
+
+
+class FeatureKeeper:
+    """Signs like `signer`; the distinct features of all signed documents go to a spill in `scratch`.
+
+    >>> import tempfile
+    >>> from sosie.signatures.simhash import Simhash
+    >>> with tempfile.TemporaryDirectory() as folder, FeatureKeeper(Simhash().fit(), folder) as keeper:
+    ...     signed = [keeper.sign(["one two three four", ""]), keeper.sign(["five six seven"])]
+    ...     keeper.features().sizes.tolist()
+    [2, 1]
+    """
+
+    def __init__(self, signer: Signer, scratch: str | os.PathLike[str]) -> None:
+        self._signer: Any = signer
+        self._spill = Spill(scratch, np.uint64, IN_MEMORY)
+        self._sizes: list[I64] = [np.empty(0, np.int64)]
+
+    def __enter__(self) -> FeatureKeeper:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._spill.close()
+
+    @property
+    def digest(self) -> str:
+        """The digest of the signer."""
+        return str(self._signer.digest)
+
+    def sign(self, texts: Any, *, threads: int | None = None, **options: Any) -> Signatures:
+        """Sign texts and keep their features."""
+        signed: Signatures = self._signer.sign(self._kept(texts, threads), threads=threads, **options)
+        return signed
+
+    def keys(self, texts: Any, *, threads: int | None = None) -> Keys:
+        """Make the keys of texts and keep their features."""
+        keys: Keys = self._signer.keys(self._kept(texts, threads), threads=threads)
+        return keys
+
+    def features(self) -> Features:
+        """Return what was kept, a row for each signed document; documents without features have none."""
+        sizes = np.concatenate(self._sizes)
+        return Features(self._spill.array(), np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
+
+    def _kept(self, texts: Any, threads: int | None) -> Features:
+        features: Features = self._signer.spec.shingles.extract(texts, counts=True, threads=threads)
+        self._spill.append(features.hashes)
+        self._sizes.append(features.sizes[features.sizes > 0])
+        return features

@@ -1,0 +1,99 @@
+"""Features that are kept while documents are signed: those of the signed documents, read back as they were."""
+
+from __future__ import annotations
+
+import mmap
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sosie
+from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError
+from sosie.signatures.files import load_features
+from sosie.signatures.keeper import FeatureKeeper
+from sosie.signatures.sign import sign_documents
+
+TEXTS = ["one two three four one two three", "", "five six seven", "...", "eight nine ten eleven twelve"]
+IDS = ["a", "b", "c", "d", "e"]
+SIGNED = [0, 2, 4]
+
+
+def is_mapped(array) -> bool:
+    """Whether an array is a view of a mapped file."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, mmap.mmap)
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 100])
+@pytest.mark.parametrize("memory", [1, 1 << 20])
+@pytest.mark.parametrize(
+    ("spec", "form"),
+    [
+        (Simhash(bits=70, shingles=Shingles(2)), {"volatility": True}),
+        (Simhash(weighting="binary"), {}),
+        (Simhash(weighting="tf-idf"), {}),
+        (Minhash(minima=65), {"keys": True}),
+        (Minhash(minima=65), {}),
+    ],
+)
+def test_features_are_stored_with_the_same_signatures(spec, form, batch_size, memory, tmp_path, monkeypatch):
+    source = sosie.Source(pa.table({"id": IDS, "text": TEXTS}), batch_size=batch_size)
+    signer = spec.fit(TEXTS)
+    plain = sign_documents(source.batches(), signer, **form)
+    monkeypatch.setattr("sosie.signatures.keeper.IN_MEMORY", memory)
+    with FeatureKeeper(signer, tmp_path) as keeper:
+        signed = sign_documents(source.batches(), keeper, **form)
+        sosie.save_signatures(tmp_path / "signed", signed, signer, keeper.features())
+    assert [file.name for file in tmp_path.iterdir()] == ["signed"]
+    for found in (signed, sosie.load_signatures(tmp_path / "signed")):
+        assert found.digest == plain.digest and found.ids == plain.ids
+        assert found.unsigned.tolist() == plain.unsigned.tolist() == [1, 3]
+        for name in ("words", "values", "volatility"):
+            assert np.array_equal(getattr(found, name, None), getattr(plain, name, None))
+    features, ids, shingles = load_features(tmp_path / "signed")
+    expected = spec.shingles.extract([TEXTS[row] for row in SIGNED])
+    assert np.array_equal(features.hashes, expected.hashes) and np.array_equal(features.offsets, expected.offsets)
+    assert ids.to_pylist() == ["a", "c", "e"] and shingles == spec.shingles
+
+
+@pytest.fixture
+def saved(tmp_path):
+    signer, texts = Simhash().fit(), [TEXTS[row] for row in SIGNED]
+    sosie.save_signatures(tmp_path / "saved", signer.sign(texts), signer, Shingles().extract(texts))
+    return tmp_path / "saved"
+
+
+def test_features_are_mapped(saved):
+    features, _, _ = load_features(saved)
+    assert is_mapped(features.hashes)
+
+
+def test_a_set_without_features_says_how_to_get_them(tmp_path):
+    sosie.save_signatures(tmp_path / "saved", Simhash().fit().sign(TEXTS), Simhash())
+    with pytest.raises(StorageError, match=r"saved: .* Sign again with --features"):
+        load_features(tmp_path / "saved")
+
+
+@pytest.mark.parametrize("name", ["features", "feature_offsets", "ids"])
+def test_a_damaged_file_is_named(saved, name):
+    content = (saved / name).read_bytes()
+    (saved / name).write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    with pytest.raises(StorageError, match=name):
+        load_features(saved)
+    if name != "ids":
+        assert len(sosie.load_signatures(saved)) == 3  # does not read them
+
+
+@pytest.mark.parametrize("offsets", [[0, 5, 2, 6], [1, 2, 3, 6], [0, 2, 3, 5], [0, 6]])
+def test_features_of_other_rows_are_refused(tmp_path, offsets):
+    signed = Simhash().fit().sign(["a", "b", "c"])
+    wrong = sosie.Features(np.arange(6, dtype=np.uint64), np.array(offsets))
+    if len(wrong) != 3:
+        with pytest.raises(MismatchError, match="1 documents for 3"):
+            sosie.save_signatures(tmp_path / "saved", signed, Simhash(), wrong)
+        return
+    sosie.save_signatures(tmp_path / "saved", signed, Simhash(), wrong)
+    with pytest.raises(StorageError, match=r"saved: .* Sign again"):
+        load_features(tmp_path / "saved")
