@@ -64,7 +64,8 @@ def _product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
 def required_cosine(a: int, b: int, numerator: int, denominator: int) -> int:
     """Return the least c with c / sqrt(a b) >= numerator / denominator, in integers: (c q)^2 >= (p a)(p b)."""
     high, low = _product(np.uint64(numerator * a), np.uint64(numerator * b))
-    need = max(np.int64(numerator / denominator * math.sqrt(np.float64(a) * np.float64(b))) - 1, 0)
+    need = int(numerator / denominator * math.sqrt(np.float64(a) * np.float64(b)))
+    need -= min(need, 1)
     while True:
         square = _product(np.uint64(need * denominator), np.uint64(need * denominator))
         if square[0] > high or (square[0] == high and square[1] >= low):

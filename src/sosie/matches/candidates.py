@@ -5,7 +5,7 @@ Each method gives candidates for verification and says what share of the similar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +17,9 @@ from sosie.matches.groups import Groups
 from sosie.matches.join import join_signatures
 from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.order import ordered_pairs
-from sosie.matches.sets import PAIRS, join_rows
+from sosie.matches.sets import PAIRS
+from sosie.matches.similar import join_similar
+from sosie.matches.similarity import JACCARD, Similarity
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.types import I64, Features, Pairs, Signatures
@@ -36,19 +38,25 @@ SIMHASH_RECALL = 0.99
 
 
 def candidates(
-    method: Method, features: Features, sets: Sets, groups: Groups, threshold: Fraction, threads: int | None = None
+    method: Method,
+    features: Features,
+    sets: Sets,
+    groups: Groups,
+    threshold: Fraction,
+    threads: int | None = None,
+    similarity: Similarity = JACCARD,
 ) -> tuple[Pairs, float]:
     """Return candidate pairs of groups, and the recall that the method predicts for a pair at the threshold.
 
-    `sets` holds the representatives of the groups, which are rows of `features`.
+    `sets` holds the representatives of the groups, which are rows of `features`; weights are aligned with its hashes.
     """
     if isinstance(method, Exact):
-        return join_rows(sets, threshold, threads), 1.0
+        return join_similar(sets, similarity, threshold, threads), 1.0
     if isinstance(method, Minhash):
-        return _by_keys(method, features, sets, groups, threshold, threads), method.recall(float(threshold))
-    # The cosine of sets with Jaccard J is at least 2J / (1 + J), reached when they are of one size.
-    radius = method.radius(float(2 * threshold / (1 + threshold)), SIMHASH_RECALL)
-    signatures = method.fit().sign(features, threads=threads)
+        least = similarity.least_jaccard(threshold)
+        return _by_keys(method, features, sets, groups, least, threads), method.recall(float(least))
+    radius = method.radius(float(similarity.least_cosine(threshold)), SIMHASH_RECALL)
+    signatures = _signed(method, features, similarity, threads)
     signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
     pairs = join_signatures(signed, radius=radius, threads=threads)
     return Pairs(pairs.a, pairs.b, {**pairs.counters, "radius": radius}), SIMHASH_RECALL
@@ -69,6 +77,14 @@ def _by_keys(
     }
     a, b = np.concatenate([found.a, linked_a]), np.concatenate([found.b, linked_b])
     return ordered_pairs(a, b, counters, distinct=False)
+
+
+def _signed(method: Simhash, features: Features, similarity: Similarity, threads: int | None) -> Signatures:
+    """Sign features by the weights of the similarity, where it has any."""
+    if similarity.weights is None:
+        return method.fit().sign(features, threads=threads)
+    signer = replace(method, weighting="binary").fit()  # no statistics: the weights are given
+    return signer.sign_weighted(features, similarity.weights, threads=threads)
 
 
 def _signed_rows(features: Features, groups: Groups) -> I64:

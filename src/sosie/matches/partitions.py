@@ -75,13 +75,20 @@ def sorted_partition(postings: Postings, partition: slice) -> Postings:
 
 
 def join_partitions(
-    join: Callable[[slice, int], Joined], partitions: Sequence[slice], rows: int, threads: int | None
+    join: Callable[[slice, int], Joined],
+    partitions: Sequence[slice],
+    rows: int,
+    threads: int | None,
+    typical: Callable[[list[int]], Any] = np.mean,
 ) -> list[Joined]:
-    """Join every partition, given how many documents make a list dense; what is joined begins with its pairs."""
-    # Features are spread over the partitions by their hashes, so a few partitions tell how many pairs to expect.
+    """Join every partition, given how many documents make a list dense; what is joined begins with its pairs.
+
+    Features are spread over the partitions by their hashes, so a few partitions tell how many pairs to expect of a
+    typical one.
+    """
     sample = -(-len(partitions) // 16)
     joined = list(ordered_map(lambda partition: join(partition, DENSE), partitions[:sample], threads))
-    expected = sum(len(part[0]) for part in joined) * len(partitions) / max(sample, 1)
+    expected = float(typical([len(part[0]) for part in joined])) * len(partitions) if joined else 0.0
     dense = DENSE if expected <= PAIRS * rows else CROWDED
     joined += ordered_map(lambda partition: join(partition, dense), partitions[sample:], threads)
     return joined
