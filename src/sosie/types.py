@@ -38,8 +38,8 @@ class Features:
 
     def __post_init__(self) -> None:
         # Read-only like a map of a spilled array, so that kernels are compiled for one kind of array.
-        object.__setattr__(self, "hashes", read_only(self.hashes))
-        object.__setattr__(self, "offsets", read_only(self.offsets))
+        object.__setattr__(self, "hashes", _read_only(self.hashes))
+        object.__setattr__(self, "offsets", _read_only(self.offsets))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -185,8 +185,7 @@ class Clusters:
         return np.bincount(self.anchor, minlength=len(self.anchor)).astype(np.int64)[self.anchor]
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written: kernels are compiled for one kind of array, that of mapped files."""
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = np.asarray(array)[:]
     view.flags.writeable = False
     return view

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,3 +29,14 @@ def aligned_zeros(shape: tuple[int, ...]) -> U64:
     words = np.zeros(size + _LINE, np.uint64)
     start = -(words.ctypes.data // 8) % _LINE
     return words[start : start + size].reshape(shape)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written, like a map of a file, so that kernels are compiled for one kind of array.
+
+    >>> read_only(np.arange(3)).flags.writeable
+    False
+    """
+    view = np.asarray(array)[:]
+    view.flags.writeable = False
+    return view

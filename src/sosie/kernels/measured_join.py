@@ -44,12 +44,12 @@ class Joined(NamedTuple):
 def _read_list(rows: Rows, ranked: Ranked, postings: Postings, start: int, stop: int, share: float, here: List) -> int:
     """Copy a list, probes first, and return how many they are."""
     probes = place = 0
-    for first in range(2):
+    for wanted in (True, False):
         for i in range(start, stop):
             row = postings.rows[i]
             at = ranked.offsets[row] + postings.positions[i]
             is_probe = ranked.rests[at] >= share * rows.norms[row]
-            if is_probe != (first == 0):
+            if is_probe != wanted:
                 continue
             here.rows[place] = row
             here.positions[place] = postings.positions[i]
@@ -57,7 +57,7 @@ def _read_list(rows: Rows, ranked: Ranked, postings: Postings, start: int, stop:
             here.norms[place] = rows.norms[row]
             here.previous[place] = ranked.tokens[at - 1] if postings.positions[i] > 0 else np.uint64(i)
             place += 1
-        if first == 0:
+        if wanted:
             probes = place
     return probes
 

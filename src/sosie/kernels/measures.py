@@ -15,7 +15,7 @@ from sosie.kernels.arrays import F64, I64, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.overlap import contained_features, required_overlap, shared_features
 
-JACCARD, COSINE, CONTAINMENT = 0, 1, 2
+JACCARD, COSINE, CONTAINMENT = range(3)  # in the order of the names in `matches.similarity`
 FINE = float(1 << 40)
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import MismatchError, UsageError
+from sosie.kernels.arrays import read_only
 from sosie.kernels.measures import Criterion, Rows, measure_pairs, squared_norms
 from sosie.kernels.parallel import ordered_map
 from sosie.kernels.set_join import Sets
 from sosie.matches.similarity import Measure, Similarity, as_fraction
-from sosie.types import F64, I64, Features, read_only
+from sosie.types import F64, I64, Features
 
 SPAN = 1 << 13  # pairs that one task measures
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from numpy.typing import NDArray
 
 from sosie.errors import UsageError
-from sosie.types import read_only
+from sosie.kernels.arrays import read_only
 
 Measure = Literal["jaccard", "cosine", "containment"]
 
