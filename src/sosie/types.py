@@ -147,8 +147,8 @@ class Pairs:
 class VerifiedPairs:
     """Pairs whose true similarity was computed from their features and reaches the threshold.
 
-    For Jaccard the similarity is the exact fraction `shared / total` (intersection and union); other measures have
-    no `total`.
+    For Jaccard and containment the similarity is the exact fraction `shared / total` (of the union, or of the smaller
+    one); the cosine has no `total`. `shared` counts features; with integer weights it is their dot product.
     """
 
     a: I64

@@ -348,6 +348,25 @@ def test_documents_are_joined_and_verified(folder):
     assert report["format"] == "sosie-join" and report["pairs"] == 2
 
 
+def test_documents_are_joined_by_other_measures(folder):
+    expected = {"jaccard": 1 / 3, "cosine": 3 / (3 * 9) ** 0.5, "containment": 1.0}
+    lines = [
+        {"id": "part", "text": "to be or not to"},
+        {"id": "whole", "text": "to be or not to be that is the question is"},
+    ]
+    Path("two.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    for measure, similarity in expected.items():
+        code, _, _ = run("join", "two.jsonl", "-o", "out", "--overwrite", "--similarity", measure, "--threshold", "1/3")
+        assert code == 0
+        (pair,) = pq.read_table("out/pairs.parquet").to_pylist()
+        assert (pair["a"], pair["b"]) == ("part", "whole") and pair["similarity"] == pytest.approx(similarity)
+        assert json.loads(Path("out/report.json").read_text("utf-8"))["parameters"]["similarity"] == measure
+    assert run("join", "two.jsonl", "-o", "out", "--similarity", "dice")[0] == 2
+    assert run("sign", "two.jsonl", "-o", "signed", "--quiet")[0] == 0
+    code, _, err = run("join", "signed", "-o", "near", "--radius", "3", "--similarity", "cosine")
+    assert code == 2 and "--similarity is for documents" in err
+
+
 def test_saved_signatures_that_do_not_fit(folder):
     assert run("sign", "in.jsonl", "-o", "signed", "--quiet")[0] == 0
     assert run("sign", "in.jsonl", "-o", "other", "--quiet", "--seed", 1)[0] == 0

@@ -11,8 +11,9 @@ from tests import oracle
 from sosie.clusters.anchors import anchored
 from sosie.clusters.second_look import second_look
 from sosie.matches.sets import rows_of
+from sosie.matches.similarity import Similarity
 from sosie.matches.verify import verify_rows
-from sosie.types import Pairs
+from sosie.types import Clusters, Pairs
 
 HALF = Fraction(1, 2)
 collections = st.lists(st.frozensets(st.integers(0, 7), min_size=1, max_size=6), min_size=2, max_size=10)
@@ -32,6 +33,16 @@ def verified(collection, pairs):
 def similar(collection):
     count = range(len(collection))
     return {(a, b) for b in count for a in range(b) if oracle.jaccard(collection[a], collection[b]) >= HALF}
+
+
+def test_looks_by_the_measure_that_was_asked_for():
+    """0 and 2 were not compared: by containment they are similar, by Jaccard not."""
+    collection = [range(12), range(3), range(2)]
+    by = Similarity("containment")
+    pairs = verify_rows(rows(collection), Pairs(np.array([0, 1]), np.array([1, 2])), HALF, similarity=by)
+    clusters = Clusters(np.array([0, 0, 2]), np.ones(3))
+    assert second_look(rows(collection), pairs, clusters, HALF, similarity=by).b.tolist() == [1, 2, 2]
+    assert second_look(rows(collection), pairs, clusters, HALF).b.tolist() == [1, 2]
 
 
 @given(collections, st.data())

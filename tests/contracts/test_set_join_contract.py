@@ -13,7 +13,7 @@ from tests import oracle
 
 import sosie
 from sosie import Features, UsageError
-from sosie.matches import sets as sets_module
+from sosie.matches import partitions
 from sosie.matches.sets import join_sets
 
 THRESHOLDS = [1, "4/5", 0.5, "1/3", 0.95, 0.25, 0.01, "1/1000000"]
@@ -76,9 +76,9 @@ def test_two_collections(first, second, threshold, hashed):
 @given(st.lists(rows, min_size=2, max_size=20), thresholds, st.integers(1, 40), st.integers(1, 20))
 def test_spans_and_partitions_never_matter(collection, threshold, partition, span):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sets_module, "CROWDED", sets_module.DENSE)
-        patch.setattr(sets_module, "PARTITION", partition)
-        patch.setattr(sets_module, "SPAN", span)
+        patch.setattr(partitions, "CROWDED", partitions.DENSE)
+        patch.setattr(partitions, "PARTITION", partition)
+        patch.setattr(partitions, "SPAN", span)
         pairs = join_sets(features_of(collection), threshold=threshold, threads=2)
     assert found(pairs) == oracle.similar_pairs(collection, Fraction(str(threshold)))
 
@@ -150,8 +150,8 @@ def test_dense_lists_lose_pairs_and_invent_none(collection, threshold, dense, sp
     split = min(split, len(collection))
     fraction = Fraction(str(threshold))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sets_module, "DENSE", dense)
-        patch.setattr(sets_module, "CROWDED", dense)
+        patch.setattr(partitions, "DENSE", dense)
+        patch.setattr(partitions, "CROWDED", dense)
         pairs = join_sets(features_of(collection, hashed), threshold=threshold, threads=1)
         parts = collection[:split], collection[split:]
         across = join_sets(*(features_of(part, hashed) for part in parts), threshold=threshold, threads=2)
@@ -173,8 +173,8 @@ def test_of_mutually_similar_documents_every_one_but_the_first_is_linked(count, 
     order = np.random.default_rng(count).permutation(len(collection))
     collection = [collection[i] for i in order]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sets_module, "DENSE", dense)
-        patch.setattr(sets_module, "CROWDED", dense)
+        patch.setattr(partitions, "DENSE", dense)
+        patch.setattr(partitions, "CROWDED", dense)
         pairs = join_sets(features_of(collection), threshold=0.5, threads=1)
     members = sorted(row for row, which in enumerate(order) if which < count)
     assert set(found(pairs)) <= set(oracle.similar_pairs(collection, Fraction(1, 2)))
@@ -199,8 +199,8 @@ def test_more_kinds_than_leaders_stay_bounded():
     """200 kinds of documents share one frequent feature: each of the first 64 kinds leads, and nothing is invented."""
     rows = [frozenset([1, 10 + kind, 1000 + kind]) for kind in range(200)] * 3
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sets_module, "DENSE", 2)
-        patch.setattr(sets_module, "CROWDED", 2)
+        patch.setattr(partitions, "DENSE", 2)
+        patch.setattr(partitions, "CROWDED", 2)
         pairs = join_sets(features_of(rows), threshold=0.5)
     truth = oracle.similar_pairs(rows, Fraction(1, 2))
     assert set(found(pairs)) <= set(truth) and len(pairs) >= 128

@@ -4,13 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests import oracle
+from tests import oracle, oracle_measures
 
-from sosie import Exact, Features, Minhash, Simhash
+from sosie import Exact, Features, Minhash, Simhash, UsageError
 from sosie.matches import candidates as module
 from sosie.matches.candidates import Room, candidates
 from sosie.matches.identical import collapse
 from sosie.matches.sets import rows_of
+from sosie.matches.similarity import Similarity
 from sosie.matches.verify import verify_rows
 
 THRESHOLD = Fraction(4, 5)
@@ -70,3 +71,48 @@ def test_dense_keys_are_linked_to_leaders_and_counted(collection, monkeypatch, t
     assert found <= set(truth)  # leaders are compared, so these are verified already
     assert len({b for _, b in found}) >= 0.97 * len({b for _, b in truth})  # who has an earlier twin is linked
     assert pairs.counters["bounded_lists"] > 0
+
+
+def cosine_truth(sets, weights=None) -> set[tuple[int, int]]:
+    spans = list(zip(sets.starts.tolist(), sets.stops.tolist(), strict=True))
+    whole = np.ones(len(sets.hashes), np.int64) if weights is None else weights.astype(np.int64)
+    rows = [dict(zip(sets.hashes[i:j].tolist(), whole[i:j].tolist(), strict=True)) for i, j in spans]
+    return set(oracle_measures.similar_pairs("cosine", rows, THRESHOLD))
+
+
+@pytest.mark.parametrize(
+    ("method", "recall"),
+    [(Exact(), 1), (Minhash.for_threshold(0.64), 0.99), (Simhash(bits=256, weighting="binary"), 0.97)],
+    ids=["exact", "minhash", "simhash"],
+)
+def test_every_method_finds_pairs_by_cosine(collection, method, recall, tmp_path):
+    features, sets, groups, jaccard = collection
+    similarity = Similarity("cosine")
+    pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path, threads=2), similarity)
+    verified = verify_rows(sets, pairs, THRESHOLD, similarity=similarity)
+    found, truth = set(zip(verified.a.tolist(), verified.b.tolist(), strict=True)), cosine_truth(sets)
+    assert truth >= set(jaccard) and found <= truth and len(found) >= recall * len(truth)
+    assert 0.97 <= predicted <= 1
+
+
+@pytest.mark.parametrize("method", [Exact(), Simhash(bits=256)], ids=["exact", "simhash"])
+def test_the_cosine_of_weights(collection, method, tmp_path):
+    features, sets, groups, _ = collection
+    similarity = Similarity("cosine", (1 + features.hashes % np.uint64(9)).astype(np.float64))
+    pairs, _ = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path, threads=2), similarity)
+    verified = verify_rows(sets, pairs, THRESHOLD, similarity=similarity)
+    found, truth = (
+        set(zip(verified.a.tolist(), verified.b.tolist(), strict=True)),
+        cosine_truth(sets, similarity.weights),
+    )
+    assert len(truth) > 50 and found <= truth and len(found) >= 0.97 * len(truth)
+
+
+@pytest.mark.parametrize("method", [Minhash.for_threshold(0.8), Simhash(weighting="binary")])
+def test_containment_is_found_by_the_exact_method_alone(collection, method, tmp_path):
+    features, sets, groups, _ = collection
+    room = Room(tmp_path, threads=1)
+    with pytest.raises(UsageError, match="cannot find containment: use --method exact"):
+        candidates(method, features, sets, groups, THRESHOLD, room, Similarity("containment"))
+    pairs, predicted = candidates(Exact(), features, sets, groups, THRESHOLD, room, Similarity("containment"))
+    assert len(pairs) > 50 and predicted == 1

@@ -41,6 +41,17 @@ def test_collapse(collection, random):
     assert groups.representatives.tolist() == [group[0] for group in expected]
 
 
+@settings(max_examples=100)
+@given(st.lists(st.dictionaries(st.integers(0, 2), st.integers(1, 2), max_size=2), max_size=14), st.randoms())
+def test_rows_with_other_weights_are_not_identical(collection, random):
+    rank = list(range(len(collection)))
+    random.shuffle(rank)
+    sets = sets_of(collection)
+    weights = [row[item] / 2 for row in collection for item in sorted(row, key=oracle.splitmix64)]
+    groups = collapse(sets, np.array(rank, np.int64), np.array(weights, np.float64))
+    assert members(groups) == oracle.identical_groups([set(row.items()) for row in collection], rank)
+
+
 def test_equal_digests_of_different_sets_do_not_collapse_them(monkeypatch):
     monkeypatch.setattr(identical, "set_digests", lambda hashes, starts, stops: np.zeros(len(starts), np.uint64))
     collection = [{1}, {2}, {1}, {1, 2}, {1}]

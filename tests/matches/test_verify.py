@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from tests import oracle
 
 import sosie
-from sosie import Features, Pairs, UsageError
+from sosie import Features, MismatchError, Pairs, UsageError
+from sosie.matches.measured import similarities
+from sosie.matches.sets import sets_of
+from sosie.matches.similarity import Similarity
+from sosie.matches.verify import verify_rows
 
 rows = st.lists(st.dictionaries(st.integers(0, 7), st.integers(1, 4), max_size=6), min_size=1, max_size=6)
 thresholds = st.sampled_from(["1", "4/5", "3/5", "1/2", "1/3", "0.7071", "1/1000000"])
@@ -83,6 +87,83 @@ def test_cosine(first, second, threshold, counted):
         assert cosine == pytest.approx(dot / norms**0.5)
 
 
+@settings(max_examples=150)
+@given(rows, st.one_of(st.none(), rows), thresholds)
+@example([{}, {}], None, "1/1000000")
+def test_containment(first, second, threshold):
+    pairs = all_pairs(first, second)
+    others = first if second is None else second
+    other = None if second is None else features_of(second)
+    verified = sosie.verify(pairs, features_of(first), other, threshold=threshold, measure="containment", threads=1)
+    expected = [
+        (i, j, len(first[i].keys() & others[j].keys()), min(len(first[i]), len(others[j])))
+        for i, j in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
+    ]
+    expected = [row for row in expected if row[3] and Fraction(row[2], row[3]) >= Fraction(threshold)]
+    columns = (verified.a, verified.b, verified.shared, verified.total)
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected
+    assert verified.similarity.tolist() == [shared / total for *_, shared, total in expected]
+
+
+@settings(max_examples=150)
+@given(rows, thresholds, st.integers(0, 5))
+def test_the_cosine_of_float_weights(collection, threshold, split):
+    """In eighths, which float64 adds up exactly: at the threshold a pair is in, as with integers."""
+    split = min(split, len(collection) - 1)
+    features = features_of(collection)
+    similarity = Similarity("cosine", features.counts / 8)
+    pairs = all_pairs(collection[:split], collection[split:]) if split else all_pairs(collection)
+    verified = verify_rows(sets_of(features)[0], pairs, threshold, 1, split=split, similarity=similarity)
+    b = pairs.b + split
+    expected = [
+        oracle.cosine_reaches(collection[i], collection[j], Fraction(threshold))
+        for i, j in zip(pairs.a.tolist(), b.tolist(), strict=True)
+    ]
+    assert np.array_equal(verified.a, pairs.a[expected]) and np.array_equal(verified.b, pairs.b[expected])
+    shared = [
+        len(collection[i].keys() & collection[j + split].keys()) for i, j in zip(verified.a, verified.b, strict=True)
+    ]
+    assert verified.shared.tolist() == shared and verified.total is None
+    every = similarities(sets_of(features)[0], pairs.a, b, similarity, 2)
+    assert np.array_equal(every[expected], verified.similarity) and every.max(initial=0) <= 1
+    for i, j, value in zip(pairs.a.tolist(), b.tolist(), every.tolist(), strict=True):
+        dot = sum(count * collection[j].get(item, 0) for item, count in collection[i].items())
+        norms = sum(n * n for n in collection[i].values()) * sum(n * n for n in collection[j].values())
+        assert value == pytest.approx(dot / norms**0.5 if dot else 0, abs=1e-12)
+
+
+def test_rows_of_one_direction_have_a_cosine_of_exactly_one():
+    rng = np.random.default_rng(2)
+    for size in (1, 2, 10, 1000):
+        hashes = np.sort(rng.integers(0, 2**64, size, dtype=np.uint64))
+        weights = np.concatenate([w := rng.random(size) * 10.0 ** rng.integers(-3, 4), w, 3 * w])
+        sets, _ = sets_of(Features(np.tile(hashes, 3), np.arange(4) * size))
+        similarity = Similarity("cosine", weights)
+        a, b = np.array([0, 0, 1]), np.array([1, 2, 2])
+        assert similarities(sets, a, b, similarity).tolist() == [1, 1, 1]
+        assert len(verify_rows(sets, Pairs(a, b), 1, similarity=similarity)) == 3
+
+
+@given(rows, st.sampled_from(["jaccard", "cosine", "containment"]))
+def test_similarities_of_any_pairs(collection, measure):
+    features, pairs = features_of(collection, counts=False), all_pairs(collection)
+    found = similarities(sets_of(features)[0], pairs.a, pairs.b, Similarity(measure), threads=2)
+    for i, j, value in zip(pairs.a.tolist(), pairs.b.tolist(), found.tolist(), strict=True):
+        a, b = set(collection[i]), set(collection[j])
+        of = {"jaccard": len(a | b), "cosine": (len(a) * len(b)) ** 0.5, "containment": min(len(a), len(b))}[measure]
+        assert value == (len(a & b) / of if a & b else 0)
+
+
+def test_weights_that_do_not_fit():
+    features, pair = features_of([{1: 1, 2: 1}, {1: 1}]), Pairs(np.array([0]), np.array([1]))
+    sets, _ = sets_of(features)
+    with pytest.raises(MismatchError, match=r"\[2\] weights for 3 features"):
+        verify_rows(sets, pair, 0.5, similarity=Similarity("cosine", np.ones(2)))
+    for wrong in (-1.0, np.nan, np.inf):
+        with pytest.raises(UsageError, match="weights must be finite numbers, 0 or more"):
+            verify_rows(sets, pair, 0.5, similarity=Similarity("cosine", np.array([1, 1, wrong])))
+
+
 BOUNDARY = [
     ({0: 4, 1: 3}, {0: 1}, "4/5"),  # 4 / (5 * 1)
     ({0: 3, 1: 4}, {0: 7}, "3/5"),
@@ -122,7 +203,7 @@ def test_many_pairs_on_any_number_of_threads():
     collection = [dict.fromkeys(rng.integers(0, 30, 12).tolist(), 2) for _ in range(200)]
     features, pairs = features_of(collection), all_pairs(collection)
     assert len(pairs) > 4 * (1 << 13)
-    for measure in ("jaccard", "cosine"):
+    for measure in ("jaccard", "cosine", "containment"):
         alone = sosie.verify(pairs, features, threshold=0.5, measure=measure, threads=1)
         assert 0 < len(alone) < len(pairs)
         for threads in (2, 7):
@@ -133,7 +214,7 @@ def test_many_pairs_on_any_number_of_threads():
 
 def test_no_pairs_and_no_such_measure():
     features, none = features_of([{1: 1}]), Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
-    for measure in ("jaccard", "cosine"):
+    for measure in ("jaccard", "cosine", "containment"):
         assert len(sosie.verify(none, features, threshold=0.8, measure=measure)) == 0
     with pytest.raises(UsageError, match="measure must be"):
         sosie.verify(none, features, threshold=0.8, measure="dice")

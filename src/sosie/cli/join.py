@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import pyarrow as pa
@@ -19,7 +19,7 @@ from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
 from sosie.matches.documents import join_documents
 from sosie.matches.join import join
-from sosie.matches.similarity import as_fraction
+from sosie.matches.similarity import Measure, as_fraction
 from sosie.report.stages import Stages
 from sosie.report.summary import bounded
 from sosie.signatures.files import load_signatures
@@ -32,6 +32,12 @@ from sosie.storage.output import OutputDirectory
 @click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write pairs.parquet to.")
 @click.option("--with", "other", multiple=True, metavar="INPUT", help="Join with these instead of INPUT with itself.")
 @threshold_option(None)
+@click.option(
+    "--similarity",
+    type=click.Choice(get_args(Measure)),
+    help="Documents: what the threshold is of; containment is how much of the smaller is in the larger."
+    " [default: jaccard]",
+)
 @click.option("--radius", type=int, help="Saved signatures: most bits that may differ.")
 @shingle_options
 @output_options
@@ -79,7 +85,8 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
     """Return what documents are joined by, as the report of a de-duplication has it."""
     shingles = shingles_of(dict(options)).to_dict()
     threshold = float(options["threshold"] or as_fraction("0.8"))
-    return {"threshold": threshold, "similarity": "jaccard", "method": {"method": "exact", "shingles": shingles}}
+    similarity = options["similarity"] or "jaccard"
+    return {"threshold": threshold, "similarity": similarity, "method": {"method": "exact", "shingles": shingles}}
 
 
 def _paths(side: tuple[str, ...]) -> list[str]:
@@ -95,6 +102,7 @@ def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -
         second,
         threshold=options["threshold"] or "0.8",
         shingles=shingles_of(options),
+        measure=options["similarity"] or "jaccard",
         threads=options["threads"],
         advance=advance,
     )
@@ -102,6 +110,8 @@ def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -
 
 
 def _saved(path: str, options: dict[str, Any]) -> tuple[Any, Any, list[Reject]]:
+    if options["similarity"] is not None:
+        raise UsageError("--similarity is for documents; saved signatures and keys are compared as they are")
     first = load_signatures(path)
     second = load_signatures(options["other"][0]) if options["other"] else None
     threshold, radius = options["threshold"], options["radius"]

@@ -32,7 +32,7 @@ def threshold_option(default: str | None) -> Callable[[F], F]:
         default=default,
         show_default=default is not None,
         callback=parse,
-        help="Documents: least Jaccard similarity, inclusive." + ("" if default else " [default: 0.8]"),
+        help="Documents: least similarity, inclusive." + ("" if default else " [default: 0.8]"),
     )
 
 

@@ -12,12 +12,18 @@ import numpy as np
 
 from sosie.kernels.set_join import Sets
 from sosie.matches.order import merged, ordered_pairs
+from sosie.matches.similarity import JACCARD, Similarity
 from sosie.matches.verify import verify_rows
 from sosie.types import Clusters, VerifiedPairs
 
 
 def second_look(
-    sets: Sets, pairs: VerifiedPairs, clusters: Clusters, threshold: Fraction, threads: int | None = None
+    sets: Sets,
+    pairs: VerifiedPairs,
+    clusters: Clusters,
+    threshold: Fraction,
+    threads: int | None = None,
+    similarity: Similarity = JACCARD,
 ) -> VerifiedPairs:
     """Return the pairs and those of a kept row with the anchors of the dropped rows that it is similar to.
 
@@ -37,5 +43,6 @@ def second_look(
         return pairs
     low, high = np.minimum(stays, anchor)[apart], np.maximum(stays, anchor)[apart]
     new = np.flatnonzero(~np.isin(low << 32 | high, pairs.a << 32 | pairs.b))
-    found = verify_rows(sets, ordered_pairs(low[new], high[new], distinct=False), threshold, threads)
+    unseen = ordered_pairs(low[new], high[new], distinct=False)
+    found = verify_rows(sets, unseen, threshold, threads, similarity=similarity)
     return merged(pairs, found) if len(found) else pairs

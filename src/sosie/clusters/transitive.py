@@ -5,23 +5,22 @@ A chain can connect documents that are not similar at all; the similarity to the
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from sosie.kernels.cluster import components
 from sosie.kernels.set_join import Sets
-from sosie.matches.verify import shared_counts
+from sosie.matches.measured import similarities
+from sosie.matches.similarity import JACCARD, Similarity
 from sosie.types import Clusters, VerifiedPairs
 
 
-def transitive(sets: Sets, pairs: VerifiedPairs, threads: int | None = None) -> Clusters:
+def transitive(
+    sets: Sets, pairs: VerifiedPairs, threads: int | None = None, similarity: Similarity = JACCARD
+) -> Clusters:
     """Cluster the rows of sets, numbered in keep order, by the connected components of their verified pairs."""
     anchor = np.empty(len(sets.starts), np.int64)
     components(pairs.a, pairs.b, anchor)
     gone = np.flatnonzero(anchor != np.arange(len(anchor)))
-    shared = shared_counts(sets, gone, anchor[gone], Fraction(0), threads)
-    sizes = sets.stops - sets.starts
-    similarity = np.ones(len(anchor))
-    similarity[gone] = shared / (sizes[gone] + sizes[anchor[gone]] - shared)
-    return Clusters(anchor, similarity)
+    to_anchor = np.ones(len(anchor))
+    to_anchor[gone] = similarities(sets, gone, anchor[gone], similarity, threads)
+    return Clusters(anchor, to_anchor)

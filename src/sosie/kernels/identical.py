@@ -1,4 +1,4 @@
-"""Identical sets: a digest of each row's features, and the proof that two rows are equal."""
+"""Identical rows: a digest of each row's features, and the proof that two rows are equal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from sosie.kernels.arrays import I64, U64, Bools
 from sosie.kernels.compile import kernel
+from sosie.kernels.mix import splitmix64
 
 
 @kernel
@@ -16,6 +17,18 @@ def set_digests(hashes: U64, starts: I64, stops: I64) -> U64:
         digest = np.uint64(0)
         for at in range(starts[row], stops[row]):
             digest += hashes[at]
+        digests[row] = digest
+    return digests
+
+
+@kernel
+def weighted_digests(hashes: U64, weights: U64, starts: I64, stops: I64) -> U64:
+    """Return a 64-bit digest of each row's features and the bits of their weights."""
+    digests = np.empty(starts.size, np.uint64)
+    for row in range(starts.size):
+        digest = np.uint64(0)
+        for at in range(starts[row], stops[row]):
+            digest += splitmix64(hashes[at] ^ splitmix64(weights[at]))
         digests[row] = digest
     return digests
 

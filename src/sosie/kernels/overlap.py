@@ -39,6 +39,36 @@ def shared_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need:
 
 
 @kernel
+def contained_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need: int) -> int:
+    """Return the number of features of a sorted span that a longer one holds, or -1 once it cannot reach `need`.
+
+    The longer span is searched in steps that double: it may be a thousand times as long.
+    """
+    misses = (i_stop - i) - need
+    shared = 0
+    while i < i_stop and misses >= 0:
+        u = hashes[i]
+        step = 1
+        while j + step <= j_stop and hashes[j + step - 1] < u:
+            j += step
+            step *= 2
+        high = min(j + step - 1, j_stop)
+        while j < high:
+            middle = (j + high) // 2
+            if hashes[middle] < u:
+                j = middle + 1
+            else:
+                high = middle
+        if j < j_stop and hashes[j] == u:
+            shared += 1
+            j += 1
+        else:
+            misses -= 1
+        i += 1
+    return shared if misses >= 0 else -1
+
+
+@kernel
 def overlaps(hashes: U64, starts: I64, stops: I64, a: I64, b: I64, fraction: tuple[int, int]) -> I64:
     """Return the number of shared features of each pair, or -1 where its Jaccard similarity is below the fraction."""
     shared = np.empty(a.size, np.int64)

@@ -42,7 +42,8 @@ def count_documents(
 
 
 @kernel
-def _token(count: int, h: np.uint64) -> np.uint64:
+def token(count: int, h: np.uint64) -> np.uint64:
+    """Return a feature's token: how many documents hold it, before 48 bits of its hash."""
     return (np.uint64(count) << np.uint64(HASH_BITS)) | (h >> np.uint64(64 - HASH_BITS))
 
 
@@ -66,14 +67,14 @@ def _rarest(hashes: U64, counts: U16, places: I64, prefix: U64) -> None:
         place = places[count]
         if count < COMMON:
             if place < prefix.size:
-                prefix[place] = _token(count, hashes[i])
+                prefix[place] = token(count, hashes[i])
             places[count] = place + 1
     if common < prefix.size:
         tokens = np.empty(counts.size - common, np.uint64)
         found = 0
         for i in range(counts.size):
             if counts[i] >= COMMON:
-                tokens[found] = _token(counts[i], hashes[i])
+                tokens[found] = token(counts[i], hashes[i])
                 found += 1
         tokens.sort()
         prefix[common:] = tokens[: prefix.size - common]

@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
 
 
 @kernel
-def _none_common(tokens: U64, i: int, i_stop: int, j: int, j_stop: int) -> bool:
+def none_common(tokens: U64, i: int, i_stop: int, j: int, j_stop: int) -> bool:
     """Whether two ascending spans of tokens have nothing in common."""
     while i < i_stop and j < j_stop:
         u = tokens[i]
@@ -127,7 +127,7 @@ def join_postings(
                 if a == b or (bounds.split > 0 and (a < bounds.split) == (b < bounds.split)):
                     continue  # two features of one document may share the 48 bits of a token
                 i, j = prefixes.offsets[a], prefixes.offsets[b]
-                if not _none_common(prefixes.tokens, i, i + positions[x], j, j + positions[y]):
+                if not none_common(prefixes.tokens, i, i + positions[x], j, j + positions[y]):
                     continue
                 compared += 1
                 need = (part * both + whole - 1) // whole

@@ -6,7 +6,7 @@ Each method gives candidates for verification and says what share of the similar
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +18,9 @@ from sosie.matches.groups import Groups
 from sosie.matches.join import join_signatures
 from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.order import ordered_pairs
-from sosie.matches.sets import PAIRS, join_rows
+from sosie.matches.sets import PAIRS
+from sosie.matches.similar import join_similar
+from sosie.matches.similarity import JACCARD, Similarity
 from sosie.signatures.key_columns import key_columns
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
@@ -47,20 +49,26 @@ SIMHASH_RECALL = 0.99
 
 
 def candidates(
-    method: Method, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room
+    method: Method,
+    features: Features,
+    sets: Sets,
+    groups: Groups,
+    threshold: Fraction,
+    room: Room,
+    similarity: Similarity = JACCARD,
 ) -> tuple[Pairs, float]:
     """Return candidate pairs of groups, and the recall that the method predicts for a pair at the threshold.
 
-    `sets` holds the representatives of the groups, which are rows of `features`.
+    `sets` holds the representatives of the groups, which are rows of `features`; weights are aligned with its hashes.
     """
     threads = room.threads
     if isinstance(method, Exact):
-        return join_rows(sets, threshold, threads), 1.0
+        return join_similar(sets, similarity, threshold, threads), 1.0
     if isinstance(method, Minhash):
-        return _by_keys(method, features, sets, groups, threshold, room), method.recall(float(threshold))
-    # The cosine of sets with Jaccard J is at least 2J / (1 + J), reached when they are of one size.
-    radius = method.radius(float(2 * threshold / (1 + threshold)), SIMHASH_RECALL)
-    signatures = method.fit().sign(features, threads=threads)
+        least = similarity.least_jaccard(threshold)
+        return _by_keys(method, features, sets, groups, least, room), method.recall(float(least))
+    radius = method.radius(float(similarity.least_cosine(threshold)), SIMHASH_RECALL)
+    signatures = _signed(method, features, similarity, threads)
     signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
     pairs = join_signatures(signed, radius=radius, threads=threads)
     return Pairs(pairs.a, pairs.b, {**pairs.counters, "radius": radius}), SIMHASH_RECALL
@@ -82,6 +90,14 @@ def _by_keys(
     }
     a, b = np.concatenate([found.a, linked_a]), np.concatenate([found.b, linked_b])
     return ordered_pairs(a, b, counters, distinct=False)
+
+
+def _signed(method: Simhash, features: Features, similarity: Similarity, threads: int | None) -> Signatures:
+    """Sign features by the weights of the similarity, where it has any."""
+    if similarity.weights is None:
+        return method.fit().sign(features, threads=threads)
+    signer = replace(method, weighting="binary").fit()  # no statistics: the weights are given
+    return signer.sign_weighted(features, similarity.weights, threads=threads)
 
 
 def _signed_rows(features: Features, groups: Groups) -> I64:

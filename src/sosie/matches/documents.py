@@ -15,7 +15,8 @@ from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
-from sosie.matches.sets import join_sets
+from sosie.matches.similar import join_features
+from sosie.matches.similarity import Measure
 from sosie.matches.verify import verify
 from sosie.types import VerifiedPairs
 
@@ -47,10 +48,11 @@ def join_documents(
     *,
     threshold: float | str | Fraction,
     shingles: Shingles,
+    measure: Measure = "jaccard",
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> JoinedDocuments:
-    """Return all pairs of documents whose shingles have a Jaccard similarity of at least the threshold.
+    """Return all pairs of documents whose shingles are at least as similar as the threshold says.
 
     >>> table = pa.table({"id": [7, 8], "text": ["a b c d e f g h", "a b c d e f g h i"]})
     >>> join_documents(Source(table), threshold=0.8, shingles=Shingles(3)).table.to_pylist()
@@ -61,8 +63,8 @@ def join_documents(
         collections = [collect(reading, shingles, scratch, threads=threads, advance=advance) for reading in readings]
         first, second = collections[0], collections[-1]
         features = None if other is None else second.features
-        candidates = join_sets(first.features, features, threshold=threshold, threads=threads)
-        pairs = verify(candidates, first.features, features, threshold=threshold, threads=threads)
+        candidates = join_features(first.features, features, threshold=threshold, measure=measure, threads=threads)
+        pairs = verify(candidates, first.features, features, threshold=threshold, measure=measure, threads=threads)
         found = replace(pairs, a=first.documents[pairs.a], b=second.documents[pairs.b])
     rejects = [reject for collection in collections for reject in collection.rejects]
     return JoinedDocuments(readings[0], readings[-1], found, rejects)

@@ -4,32 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.kernels.identical import equal_rows, set_digests
+from sosie.kernels.arrays import read_only
+from sosie.kernels.identical import equal_rows, set_digests, weighted_digests
 from sosie.kernels.set_join import Sets
 from sosie.matches.groups import STAR, Groups, pairs_between, pairs_inside, spread
-from sosie.types import I64, VerifiedPairs
+from sosie.types import F64, I64, VerifiedPairs
 
 
-def collapse(sets: Sets, rank: I64) -> Groups:
+def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
     """Group the rows with identical features, groups and their members in keep order; rows without any are in none.
 
-    `rank` is each row's place in keep order.
+    `rank` is each row's place in keep order. With weights, one for each of the hashes, rows are identical only if
+    their features weigh the same.
 
     >>> sets = Sets(np.array([1, 2, 1, 2, 7], np.uint64), np.array([0, 2, 4, 5]), np.array([2, 4, 5, 5]))
     >>> collapse(sets, rank=np.array([3, 1, 2, 0])).rows.tolist()
     [1, 0, 2]
     """
     rows = np.flatnonzero(sets.stops > sets.starts)
-    digests = set_digests(sets.hashes, sets.starts[rows], sets.stops[rows])
+    starts, stops = sets.starts[rows], sets.stops[rows]
+    if weights is None:
+        columns = [sets.hashes]
+        digests = set_digests(sets.hashes, starts, stops)
+    else:
+        bits = read_only(weights).view(np.uint64)
+        columns = [sets.hashes, bits]
+        digests = weighted_digests(sets.hashes, bits, starts, stops)
     by_rank = np.argsort(rank[rows], kind="stable")
     order = by_rank[np.argsort(digests[by_rank], kind="stable")]
     rows, digests = rows[order], digests[order]
     opens = np.concatenate([np.ones(min(len(rows), 1), np.bool_), digests[1:] != digests[:-1]])
     first = np.flatnonzero(opens)[np.cumsum(opens) - 1] if len(rows) else np.empty(0, np.int64)
     differs, later = np.zeros(len(rows), np.bool_), np.flatnonzero(~opens)
-    differs[later] = ~equal_rows(sets.hashes, sets.starts, sets.stops, rows[later], rows[first[later]])
+    for column in columns:
+        differs[later] |= ~equal_rows(column, sets.starts, sets.stops, rows[later], rows[first[later]])
     if differs.any():
-        # Equal digests of different sets are next to impossible; such rows go last and stand for themselves.
+        # Equal digests of different rows are next to impossible; such rows go last and stand for themselves.
         order = np.lexsort((differs, np.cumsum(opens)))
         rows, differs = rows[order], differs[order]
     opens |= differs

@@ -9,7 +9,8 @@ from sosie.errors import UsageError
 from sosie.matches.blocks import join_blocks
 from sosie.matches.brute import join_brute
 from sosie.matches.keys import join_keys
-from sosie.matches.sets import join_sets
+from sosie.matches.similar import join_features
+from sosie.matches.similarity import Measure
 from sosie.types import Features, Keys, Pairs, Signatures
 
 JoinMethod = Literal["auto", "blocks", "brute"]
@@ -25,9 +26,13 @@ def join(
     radius: int | None = None,
     threshold: float | str | Fraction | None = None,
     method: JoinMethod = "auto",
+    measure: Measure = "jaccard",
     threads: int | None = None,
 ) -> Pairs:
     """Return all pairs of a collection, or of two: signatures within a radius, features above a threshold, equal keys.
+
+    `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
+    containment.
 
     >>> import numpy as np
     >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
@@ -36,6 +41,8 @@ def join(
     """
     if b is not None and type(b) is not type(a):
         raise UsageError(f"cannot join {type(a).__name__} with {type(b).__name__}")
+    if measure != "jaccard" and not isinstance(a, Features):
+        raise UsageError(f"measure={measure!r} is for features; {type(a).__name__} are compared as they are")
     other: Any = b
     if isinstance(a, Signatures):
         if radius is None or threshold is not None:
@@ -44,7 +51,7 @@ def join(
     if isinstance(a, Features):
         if threshold is None or radius is not None:
             raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
-        return join_sets(a, other, threshold=threshold, threads=threads)
+        return join_features(a, other, threshold=threshold, measure=measure, threads=threads)
     if not isinstance(a, Keys):
         raise UsageError(f"join takes Signatures, Keys or Features, got {type(a).__name__}")
     if radius is not None or threshold is not None:

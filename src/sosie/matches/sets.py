@@ -7,24 +7,26 @@ document frequencies -> each document's rarest features -> postings in partition
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
-from sosie.kernels.parallel import ordered_map, spans, thread_count
-from sosie.kernels.postings import Postings, count_postings, scatter_postings, sorted_postings
-from sosie.kernels.rarity import count_documents, rarest_prefixes
+from sosie.kernels.parallel import ordered_map
+from sosie.kernels.rarity import rarest_prefixes
 from sosie.kernels.set_join import Bounds, Prefixes, Sets, join_postings
 from sosie.matches.dense import link_dense
 from sosie.matches.order import ordered_pairs
+from sosie.matches.partitions import PAIRS as PAIRS
+from sosie.matches.partitions import (
+    concatenated,
+    count_frequencies,
+    feature_spans,
+    join_partitions,
+    offsets_of,
+    partition_postings,
+    sorted_partition,
+)
 from sosie.matches.similarity import as_fraction
 from sosie.types import I64, U64, Features, Pairs
-
-DENSE = 256  # a list of more documents is linked by leaders instead of joined, and counted as bounded
-CROWDED = 16  # the same, in a collection with more pairs than anyone can look at
-PAIRS = 8  # similar pairs for each document that make a collection crowded
-SPAN = 1 << 16  # features that one task orders
-PARTITION = 1 << 15  # postings that one task joins: they stay in the cache
 
 
 def join_sets(
@@ -73,20 +75,13 @@ def join_rows(sets: Sets, threshold: float | str | Fraction, threads: int | None
     fraction = as_fraction(threshold)
     bounds = Bounds(fraction.numerator, fraction.denominator, split)
     prefixes = _prefixes(sets, fraction, threads)
-    partitions, postings = _postings(prefixes, threads)
+    partitions, postings = partition_postings(prefixes.tokens, prefixes.offsets, threads)
 
-    def join(partition: tuple[int, int], dense: int) -> tuple[I64, I64, I64, I64, int]:
-        here = slice(*partition)
-        part = Postings(postings.tokens[here], postings.rows[here], postings.positions[here])
-        return join_postings(sets, prefixes, bounds, dense, sorted_postings(part))
+    def join(partition: slice, dense: int) -> tuple[I64, I64, I64, I64, int]:
+        return join_postings(sets, prefixes, bounds, dense, sorted_partition(postings, partition))
 
-    # Features are spread over the partitions by their hashes, so a few partitions tell how many pairs to expect.
-    sample = -(-len(partitions) // 16)
-    joined = list(ordered_map(partial(join, dense=DENSE), partitions[:sample], threads))
-    expected = sum(len(part[0]) for part in joined) * len(partitions) / max(sample, 1)
-    dense = DENSE if expected <= PAIRS * len(sets.starts) else CROWDED
-    joined += ordered_map(partial(join, dense=dense), partitions[sample:], threads)
-    ends, members = _dense_lists([part[2:4] for part in joined])
+    joined = join_partitions(join, partitions, len(sets.starts), threads)
+    ends, members = concatenated([part[2:4] for part in joined])
     linked_a, linked_b, counted = link_dense(sets, fraction, ends, members, split)
     a = np.concatenate([*(part[0] for part in joined), linked_a])
     b = np.concatenate([*(part[1] for part in joined), linked_b])
@@ -105,60 +100,14 @@ def _prefixes(sets: Sets, fraction: Fraction, threads: int | None) -> Prefixes:
     p, q = fraction.numerator, fraction.denominator
     lengths = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
     index_lengths = np.where(sizes > 0, sizes - -(-2 * p * sizes // (p + q)) + 1, 0)
-    offsets = _offsets(lengths)
+    offsets = offsets_of(lengths)
     tokens = np.empty(offsets[-1], np.uint64)
-    table, shift = _frequencies(sets, int(sizes.sum()), threads)
+    table, shift = count_frequencies(sets, threads)
 
     def fill(span: tuple[int, int]) -> None:
         here = slice(*span)
         at = offsets[span[0] : span[1] + 1]
         rarest_prefixes(sets.hashes, sets.starts[here], sets.stops[here], shift, table, at, tokens)
 
-    list(ordered_map(fill, spans(_offsets(sizes), SPAN), threads))
+    list(ordered_map(fill, feature_spans(sets), threads))
     return Prefixes(tokens, offsets, index_lengths)
-
-
-def _frequencies(sets: Sets, features: int, threads: int | None) -> tuple[np.ndarray, int]:
-    bits = min(max((2 * features).bit_length(), 16), 27)
-    table = np.zeros(1 << bits, np.uint16)
-    workers = thread_count(threads)
-    edges = [(1 << 64) * i // workers for i in range(workers + 1)]
-    edges = [edge >> (64 - bits) << (64 - bits) for edge in edges]
-
-    def count(part: int) -> None:
-        low, high = np.uint64(edges[part]), np.uint64(edges[part + 1] - 1)
-        count_documents(sets.hashes, sets.starts, sets.stops, low, high, 64 - bits, table)
-
-    list(ordered_map(count, range(workers), threads))
-    return table, 64 - bits
-
-
-def _postings(prefixes: Prefixes, threads: int | None) -> tuple[list[tuple[int, int]], Postings]:
-    """Return the spans of the partitions, and the postings of all."""
-    tokens, offsets = prefixes.tokens, prefixes.offsets
-    bits = min(max((len(tokens) // PARTITION).bit_length(), 0), 12)
-    cuts = spans(offsets, max(len(tokens) // 64, SPAN))
-    counts = list(ordered_map(lambda span: count_postings(tokens, offsets, *span, bits), cuts, threads))
-    by_partition = np.array(counts, np.int64).reshape(len(cuts), 1 << bits).T
-    places = _offsets(by_partition.ravel())
-    total = int(places[-1])
-    postings = Postings(np.empty(total, np.uint64), np.empty(total, np.int32), np.empty(total, np.int32))
-    starts = places[:-1].reshape(1 << bits, len(cuts))
-
-    def scatter(which: int) -> None:
-        scatter_postings(tokens, offsets, *cuts[which], bits, starts[:, which].copy(), postings)
-
-    list(ordered_map(scatter, range(len(cuts)), threads))
-    edges = places[:: len(cuts)] if cuts else places
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), postings
-
-
-def _dense_lists(lists: list[tuple[I64, I64]]) -> tuple[I64, I64]:
-    """Concatenate lists in CSR form."""
-    members = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in lists)])
-    lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(ends) for ends, _ in lists)])
-    return _offsets(lengths), members
-
-
-def _offsets(lengths: I64) -> I64:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

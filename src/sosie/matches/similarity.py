@@ -1,13 +1,76 @@
-"""Thresholds as exact fractions."""
+"""What similarity means: the measure, its weights, and thresholds as exact fractions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Literal, get_args
+
+from numpy.typing import NDArray
 
 from sosie.errors import UsageError
+from sosie.kernels.arrays import read_only
+
+Measure = Literal["jaccard", "cosine", "containment"]
 
 FINEST = 10**6  # denominators beyond this would overflow the integer comparison of large documents
 ROUNDING = Fraction(1, 10**12)
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """How alike two documents are, from 0 to 1.
+
+    jaccard: features that both have, of those that either has; the same text with small changes.
+    cosine: of the weights, one for each feature (`weights` is aligned with the hashes); without weights, of the sets:
+    shared / sqrt(|A| |B|). Sets, and weights that are integers, are compared exactly; float weights as float64, with
+    the similarity rounded to a multiple of 2^-40.
+    containment: how much of the smaller document is in the larger one; a quotation in a long page.
+    """
+
+    measure: Measure = "jaccard"
+    weights: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.measure not in get_args(Measure):
+            raise UsageError(f"measure must be jaccard, cosine or containment, got {self.measure!r}")
+        if self.weights is None:
+            return
+        if self.measure != "cosine":
+            raise UsageError(f"weights are for the cosine; {self.measure} compares sets: leave the weights out")
+        object.__setattr__(self, "weights", read_only(self.weights))
+
+    def least_jaccard(self, threshold: Fraction) -> Fraction:
+        """Return the least Jaccard similarity of two sets that reach the threshold: what minhash has to find.
+
+        The Jaccard similarity of sets with a cosine of t is at least t^2, reached when one holds the other.
+
+        >>> Similarity("cosine").least_jaccard(Fraction(9, 10))
+        Fraction(81, 100)
+        """
+        self._check_signatures("minhash")
+        if self.weights is not None:
+            raise UsageError("minhash compares sets, not weights: use --method exact or --method simhash")
+        return threshold**2 if self.measure == "cosine" else threshold
+
+    def least_cosine(self, threshold: Fraction) -> Fraction:
+        """Return the least cosine of two documents that reach the threshold: what simhash has to find.
+
+        The cosine of sets with a Jaccard similarity of J is at least 2J / (1 + J), reached when they are of one size.
+
+        >>> Similarity("jaccard").least_cosine(Fraction(4, 5))
+        Fraction(8, 9)
+        """
+        self._check_signatures("simhash")
+        return threshold if self.measure == "cosine" else 2 * threshold / (1 + threshold)
+
+    def _check_signatures(self, method: str) -> None:
+        """Raise for a measure that says nothing about signatures: a sentence in a long page leaves no trace there."""
+        if self.measure == "containment":
+            raise UsageError(f"{method} cannot find containment: use --method exact (method='exact')")
+
+
+JACCARD = Similarity()
 
 
 def as_fraction(threshold: float | str | Fraction) -> Fraction:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 
-from sosie.errors import UsageError
 from sosie.kernels.overlap import dot_products, overlaps
 from sosie.kernels.parallel import ordered_map
 from sosie.kernels.set_join import Sets
+from sosie.matches.measured import criterion_of, measured, measured_rows, similarity_of
 from sosie.matches.sets import sets_of
-from sosie.matches.similarity import as_fraction
+from sosie.matches.similarity import JACCARD, Measure, Similarity, as_fraction
 from sosie.types import F64, I64, Bools, Features, Pairs, VerifiedPairs
 
 SPAN = 1 << 13  # pairs that one task verifies
@@ -24,38 +23,51 @@ def verify(
     other: Features | None = None,
     *,
     threshold: float | str | Fraction,
-    measure: Literal["jaccard", "cosine"] = "jaccard",
+    measure: Measure = "jaccard",
     threads: int | None = None,
 ) -> VerifiedPairs:
     """Return the pairs whose similarity is at least the threshold, compared exactly.
 
-    Jaccard compares the sets of features; cosine compares their term counts (1 each where there are none).
+    Jaccard and containment compare the sets of features; cosine compares their term counts (1 each where there are
+    none).
 
     >>> features = Features(np.array([1, 2, 3, 4, 1, 2, 3, 4, 5], np.uint64), np.array([0, 4, 9]))
     >>> pairs = verify(Pairs(np.array([0]), np.array([1])), features, threshold=0.8)
     >>> pairs.similarity.tolist(), pairs.shared.tolist(), pairs.total.tolist()
     ([0.8], [4], [5])
     """
-    if measure not in ("jaccard", "cosine"):
-        raise UsageError(f"measure must be jaccard or cosine, got {measure!r}")
     sets, split = sets_of(features, other)
-    if measure == "jaccard":
-        return verify_rows(sets, pairs, threshold, threads, split=split)
-    counts = _counts(features) if other is None else np.concatenate([_counts(features), _counts(other)])
-    return _verify_cosine(sets, counts, pairs, as_fraction(threshold), threads, split)
+    similarity = similarity_of(measure, features, other)
+    return verify_rows(sets, pairs, threshold, threads, split=split, similarity=similarity)
 
 
 def verify_rows(
-    sets: Sets, pairs: Pairs, threshold: float | str | Fraction, threads: int | None = None, *, split: int = 0
+    sets: Sets,
+    pairs: Pairs,
+    threshold: float | str | Fraction,
+    threads: int | None = None,
+    *,
+    split: int = 0,
+    similarity: Similarity = JACCARD,
 ) -> VerifiedPairs:
-    """Verify the Jaccard similarity of pairs of rows; the b side starts at row `split`."""
-    fraction = as_fraction(threshold)
-    shared = shared_counts(sets, pairs.a, pairs.b + split, fraction, threads)
+    """Verify pairs of rows; the b side starts at row `split`."""
+    weights = similarity.weights
+    if weights is not None and weights.dtype.kind in "iu":
+        return _verify_counts(sets, weights.astype(np.int64), pairs, as_fraction(threshold), threads, split)
+    rows, criterion = measured_rows(sets, similarity), criterion_of(similarity, threshold)
+    values, shared = measured(rows, criterion, pairs.a, pairs.b + split, threads)
     similar = np.flatnonzero(shared > 0)  # two rows without features share nothing, and match nothing
     a, b, shared = pairs.a[similar], pairs.b[similar], shared[similar]
     sizes = sets.stops - sets.starts
-    total = sizes[a] + sizes[b + split] - shared
-    return VerifiedPairs(a, b, shared / total, shared, total, {**pairs.counters, "candidates": len(pairs)})
+    total = _total(similarity.measure, sizes[a], sizes[b + split], shared)
+    return VerifiedPairs(a, b, values[similar], shared, total, {**pairs.counters, "candidates": len(pairs)})
+
+
+def _total(measure: Measure, sizes_a: I64, sizes_b: I64, shared: I64) -> I64 | None:
+    """Return what the shared features are a fraction of."""
+    if measure == "containment":
+        return np.minimum(sizes_a, sizes_b)
+    return sizes_a + sizes_b - shared if measure == "jaccard" else None
 
 
 def shared_counts(sets: Sets, a: I64, b: I64, fraction: Fraction, threads: int | None = None) -> I64:
@@ -69,7 +81,7 @@ def shared_counts(sets: Sets, a: I64, b: I64, fraction: Fraction, threads: int |
     return np.concatenate([np.empty(0, np.int64), *ordered_map(count, range(0, len(a), SPAN), threads)])
 
 
-def _verify_cosine(
+def _verify_counts(
     sets: Sets, counts: I64, pairs: Pairs, fraction: Fraction, threads: int | None, split: int
 ) -> VerifiedPairs:
     a, b = pairs.a, pairs.b + split
@@ -94,9 +106,3 @@ def _reaches(dots: I64, norms_a: I64, norms_b: I64, cosine: F64, fraction: Fract
         left = (int(dots[i]) * fraction.denominator) ** 2
         reaches[i] = left >= fraction.numerator**2 * int(norms_a[i]) * int(norms_b[i])
     return np.asarray(reaches)
-
-
-def _counts(features: Features) -> I64:
-    if features.counts is None:
-        return np.ones(len(features.hashes), np.int64)
-    return features.counts.astype(np.int64)
