@@ -12,16 +12,20 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+import pyarrow as pa
 
+from sosie import __version__
 from sosie.clusters.anchors import anchored
 from sosie.clusters.keep import Keep, keep_rank
 from sosie.clusters.second_look import second_look
 from sosie.clusters.transitive import transitive
+from sosie.documents.identity import identity, why_unrepeatable
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
+from sosie.features.stored import load_collection, save_collection
 from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets
 from sosie.matches.candidates import Exact, Method, candidates
@@ -29,6 +33,7 @@ from sosie.matches.groups import Groups
 from sosie.matches.identical import collapse, expand
 from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.similarity import as_fraction
+from sosie.matches.stored import load_pairs, save_pairs
 from sosie.matches.verify import verify_rows
 from sosie.report.deduplication import Deduplication
 from sosie.report.page import write_page
@@ -36,7 +41,9 @@ from sosie.report.stages import Progress, Silent, Stages, physical_memory
 from sosie.report.summary import counts, describe, warnings
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
-from sosie.storage.output import OutputDirectory
+from sosie.storage.checkpoint import Checkpoints, key_of
+from sosie.storage.finished import FinishedFiles
+from sosie.storage.output import Output, OutputDirectory
 from sosie.types import Clusters, VerifiedPairs
 
 MethodName = Literal["auto", "exact", "minhash", "simhash"]
@@ -52,7 +59,7 @@ def dedup(
     method: MethodName | Method = "auto",
     keep: Keep = "first",
     clusters: Literal["anchored", "transitive"] = "anchored",
-    output: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | Output | None = None,
     threads: int | None = None,
 ) -> Deduplication:
     """Find the near-duplicates of a collection: a `Source`, paths, globs, or anything with the Arrow C stream.
@@ -97,36 +104,45 @@ class Deduplicator:
         self,
         documents: Any,
         *,
-        output: str | os.PathLike[str] | None = None,
+        output: str | os.PathLike[str] | Output | None = None,
         overwrite: bool = False,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Deduplication:
-        """De-duplicate documents; with `output`, write everything to that directory, which appears whole or not."""
+        """De-duplicate documents; with `output`, write everything to that directory, which appears whole or not.
+
+        `Output(path, resume=True)` goes on with a run that was killed.
+        """
         source = documents if isinstance(documents, Source) else Source(documents)
         stages = Stages(progress or Silent())
         reading = source.batches(threads)
-        with _workplace(output, overwrite, reading) as (scratch, target):
+        with self._workplace(output, overwrite, source, reading) as (scratch, target, checkpoints):
             with stages.run("read") as stage:
-                collection = collect(reading, self.shingles, scratch, threads=threads, advance=_ahead(stage, reading))
+                collection = self._read(reading, scratch, checkpoints, threads, _ahead(stage, reading))
             method = self.choose(len(collection.features.hashes), len(collection))
+            checkpoints = checkpoints.given(describe(method))
             with stages.run("collapse"):
                 groups, sets = self._collapse(collection)
-            with stages.run("match"):
-                pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, threads)
-            with stages.run("verify"):
-                verified = verify_rows(sets, pairs, self.threshold, threads)
-                if pairs.counters.get("bounded_lists"):
-                    first_look = anchored(len(groups), verified)
-                    verified = second_look(sets, verified, first_look, self.threshold, threads)
+            if (similar := load_pairs(checkpoints)) is not None:
+                verified, recall = similar
+            else:
+                with stages.run("match"):
+                    pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, threads)
+                with stages.run("verify"):
+                    verified = verify_rows(sets, pairs, self.threshold, threads)
+                    if pairs.counters.get("bounded_lists"):
+                        first_look = anchored(len(groups), verified)
+                        verified = second_look(sets, verified, first_look, self.threshold, threads)
+                    save_pairs(checkpoints, verified, recall)
             with stages.run("cluster"):
                 clusters = self._cluster(sets, verified, threads)
                 found = expand(verified, groups, sets.stops - sets.starts)
             result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
             if target is not None:
                 with stages.run("write", total=reading.documents) as stage:
+                    finished = FinishedFiles(target, checkpoints)
                     result.write_tables(target)
-                    result.write_documents(target, threads, stage.advance)
+                    result.write_documents(target, threads, stage.advance, finished)
             result.report.update(stages=stages.finished, seconds=stages.seconds, threads=thread_count(threads))
             if target is not None:
                 result.write_report(target)
@@ -150,6 +166,46 @@ class Deduplicator:
         if name == "minhash":
             return Minhash.for_threshold(float(self.threshold), shingles=self.shingles)
         return Simhash(bits=SIMHASH_BITS, weighting="binary", shingles=self.shingles)
+
+    @contextmanager
+    def _workplace(
+        self, output: str | os.PathLike[str] | Output | None, overwrite: bool, source: Source, reading: Reading
+    ) -> Iterator[tuple[Path, Path | None, Checkpoints]]:
+        """Yield a folder for spills, the folder that becomes the output, if there is one, and the checkpoints."""
+        if output is None:
+            with tempfile.TemporaryDirectory(prefix="sosie-") as folder:
+                yield Path(folder), None, Checkpoints(Path(folder), None)
+            return
+        output = output if isinstance(output, Output) else Output(output)
+        files = [] if reading.table is not None else [place.path for place in reading.inputs]
+        key, replaces = self._key(source, reading, output.resume), overwrite or output.overwrite
+        with OutputDirectory(output.path, replaces, files, key=key, resume=output.resume) as directory:
+            yield directory.scratch, directory.path, directory.checkpoints
+
+    def _key(self, source: Source, reading: Reading, resume: bool) -> str | None:
+        """Return what names this very job on these very inputs; None if a later run could not tell."""
+        reason = why_unrepeatable(reading)
+        if reason is None:
+            return key_of(__version__, pa.__version__, self, identity(source, reading))
+        if resume:
+            raise UsageError(f"{reason} cannot be compared with that of an earlier run. Write it to files to resume.")
+        return None
+
+    def _read(
+        self,
+        reading: Reading,
+        scratch: Path,
+        checkpoints: Checkpoints,
+        threads: int | None,
+        advance: Callable[[int], None],
+    ) -> Collection:
+        """Read the documents, or take what an earlier try has read."""
+        collection = load_collection(checkpoints, reading)
+        if collection is None:
+            keep = checkpoints.key is not None
+            collection = collect(reading, self.shingles, scratch, threads=threads, advance=advance, keep=keep)
+            save_collection(checkpoints, reading, collection)
+        return collection
 
     def _collapse(self, collection: Collection) -> tuple[Groups, Sets]:
         """Return the groups of identical feature sets, and the sets of their representatives, in keep order."""
@@ -220,17 +276,3 @@ def _spread(clusters: Clusters, groups: Groups, collection: Collection) -> Clust
     spread.anchor[groups.rows] = groups.representatives[clusters.anchor[group]]
     spread.similarity[groups.rows] = clusters.similarity[group]
     return spread
-
-
-@contextmanager
-def _workplace(
-    output: str | os.PathLike[str] | None, overwrite: bool, reading: Reading
-) -> Iterator[tuple[Path, Path | None]]:
-    """Yield a folder for spills and, if there is an output, the folder that becomes it."""
-    if output is None:
-        with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
-            yield Path(scratch), None
-        return
-    files = [] if reading.table is not None else [place.path for place in reading.inputs]
-    with OutputDirectory(output, overwrite, files) as directory:
-        yield directory.scratch, directory.path

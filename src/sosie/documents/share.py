@@ -33,6 +33,13 @@ class Share:
         """Whether any document of this input is dropped."""
         return len(self.duplicate_of) > 0
 
+    @property
+    def files(self) -> list[Path]:
+        """The files that this input becomes; none where it consists of text files, which are copied one by one."""
+        if self.source.files is not None:
+            return []
+        return [self.kept, self.dropped] if self.has_dropped else [self.kept]
+
 
 def free_names(taken: Iterable[str]) -> list[str]:
     """Return the names of the two new members; a name that is taken gets a number.

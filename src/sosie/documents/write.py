@@ -18,6 +18,7 @@ from sosie.documents.write_jsonl import split_lines
 from sosie.documents.write_parquet import split_rows
 from sosie.documents.write_text import split_files
 from sosie.errors import MismatchError
+from sosie.storage.finished import FinishedFiles
 from sosie.types import F64, I64
 
 __all__ = ["DROPPED", "KEPT", "REJECTED", "Decisions", "Written", "write_documents"]
@@ -56,6 +57,7 @@ def write_documents(
     directory: str | os.PathLike[str],
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
+    finished: FinishedFiles | None = None,
 ) -> Written:
     """Read the inputs again and write `kept/<name>` and `dropped/<name>`, in the format of each input.
 
@@ -63,6 +65,7 @@ def write_documents(
     (an id) and `similarity`; where a document or a file has such a name already, the new one is `duplicate_of_1`
     (`_2`, ...). `kept/<name>` always appears, `dropped/<name>` if it holds a document. Blank lines are not copied.
     Text files are copied, and `dropped.tsv` lists the dropped ones. `advance` is told how many documents were written.
+    Inputs whose files are all `finished` are passed over; text files are always copied.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
@@ -70,7 +73,10 @@ def write_documents(
     for source, count in zip(reading.inputs, reading.counts.tolist(), strict=True):
         span = slice(first, first + count)
         share = _share(source, span, decisions, reading, Path(directory))
-        if source.files is not None:
+        if finished is not None and share.files and all(file in finished for file in share.files):
+            done = count
+            advance(count)
+        elif source.files is not None:
             done = split_files(share, source.files, threads, advance)
         elif source.format == "jsonl":
             done = split_lines(share, threads, advance)
@@ -80,6 +86,8 @@ def write_documents(
             done = split_rows(share, reading.table, threads, advance)
         if done != count:
             raise source.changed()
+        if finished is not None:
+            finished.add(share.files)
         first += count
     counts = np.bincount(decisions.state, minlength=3)
     return Written(*counts.tolist())

@@ -42,8 +42,12 @@ def collect(
     *,
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
+    keep: bool = False,
 ) -> Collection:
-    """Read every document once and keep its features and the length of its text in bytes."""
+    """Read every document once and keep its features and the length of its text in bytes.
+
+    Features on disk have no name when this is done, and so vanish with the process; with `keep` they stay in `scratch`.
+    """
     sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     rejects: list[Reject] = []
 
@@ -61,7 +65,7 @@ def collect(
         column, span = piece
         return distinct(*shingles.occurrences(column, *span), False)
 
-    with Spill(scratch, np.dtype(np.uint64), memory=IN_MEMORY) as spill:
+    with Spill(scratch, np.dtype(np.uint64), memory=IN_MEMORY, keep=keep) as spill:
         for hashes, offsets, _ in ordered_map(extract, texts(), threads, ahead=AHEAD):
             spill.append(hashes)
             sizes.append(np.diff(offsets))

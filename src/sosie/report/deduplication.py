@@ -17,6 +17,7 @@ from sosie.documents.batch import Reject
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
+from sosie.storage.finished import FinishedFiles
 from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
 
@@ -93,10 +94,14 @@ class Deduplication:
             log.add(self.rejects)
 
     def write_documents(
-        self, directory: Path, threads: int | None = None, advance: Callable[[int], None] = lambda count: None
+        self,
+        directory: Path,
+        threads: int | None = None,
+        advance: Callable[[int], None] = lambda count: None,
+        finished: FinishedFiles | None = None,
     ) -> None:
-        """Write the documents to kept/ and dropped/, in the format of their inputs."""
-        write_documents(self.reading, self.decisions, directory, threads, advance)
+        """Write the documents to kept/ and dropped/, in the format of their inputs, but for the `finished` files."""
+        write_documents(self.reading, self.decisions, directory, threads, advance, finished)
 
     def write_report(self, directory: Path) -> None:
         """Write report.json."""
