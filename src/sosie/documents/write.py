@@ -86,7 +86,7 @@ def write_documents(
             done = split_rows(share, reading.table, threads, advance)
         if done != count:
             raise source.changed()
-        if finished is not None:
+        if finished is not None and share.files:
             finished.add(share.files)
         first += count
     counts = np.bincount(decisions.state, minlength=3)

@@ -15,7 +15,7 @@ LOG = "written.log"
 
 
 class FinishedFiles:
-    """The files below `directory` that a run has finished, one line of a log for each: checksum, key, name, size.
+    """The files below `directory` that a run has finished: a line of a log for those that are made together.
 
     Whatever else an earlier try has left in the directory is removed at the start.
 
@@ -32,22 +32,22 @@ class FinishedFiles:
     def __init__(self, directory: Path, checkpoints: Checkpoints) -> None:
         self._directory = directory
         self._checkpoints = checkpoints
-        self._waiting: list[Path] = []
+        self._waiting: list[list[Path]] = []
         with naming(directory):
-            self._finished = set(self._logged())
+            self._finished = {file for files in self._logged() for file in files}
             self._remove_others()
 
     def __contains__(self, file: Path) -> bool:
         return file in self._finished
 
     def add(self, files: list[Path]) -> None:
-        """Count files as finished; they are flushed and logged, with those that wait, when a checkpoint is due."""
-        self._waiting += files
-        if not self._waiting or not self._checkpoints.due():
+        """Count files made together as finished; they are flushed and logged when a checkpoint is due."""
+        self._waiting.append(files)
+        if not self._checkpoints.due():
             return
         log = self._checkpoints.folder / LOG
         with naming(log):
-            lines = [self._line(file) for file in self._waiting]
+            lines = [self._line(group) for group in self._waiting]
             log.parent.mkdir(exist_ok=True)
             with open(log, "ab") as stream:
                 # The line before may have been cut short by a kill.
@@ -57,13 +57,16 @@ class FinishedFiles:
             sync(log.parent)
         self._waiting = []
 
-    def _line(self, file: Path) -> str:
-        sync(file)
-        name = os.fspath(file.relative_to(self._directory))
-        return _checked(json.dumps([self._checkpoints.key, name, file.stat().st_size]))
+    def _line(self, files: list[Path]) -> str:
+        """Flush files and return a line for them: checksum, key, names and sizes."""
+        sizes = {}
+        for file in files:
+            sync(file)
+            sizes[os.fspath(file.relative_to(self._directory))] = file.stat().st_size
+        return _checked(json.dumps([self._checkpoints.key, sizes]))
 
-    def _logged(self) -> Iterator[Path]:
-        """Yield the files of the log that are there in the size that it says."""
+    def _logged(self) -> Iterator[list[Path]]:
+        """Yield the files of each line that are all there in the sizes that it says."""
         log = self._checkpoints.folder / LOG
         if self._checkpoints.key is None or not log.exists():
             return
@@ -71,16 +74,20 @@ class FinishedFiles:
             content = line[9:]
             if not content or line != _checked(content):
                 continue
-            key, name, size = json.loads(content)
-            file = self._directory / name
-            if key == self._checkpoints.key and file.is_file() and file.stat().st_size == size:
-                yield file
+            key, sizes = json.loads(content)
+            files = {self._directory / name: size for name, size in sizes.items()}
+            if key == self._checkpoints.key and all(_size(file) == size for file, size in files.items()):
+                yield list(files)
 
     def _remove_others(self) -> None:
         for folder, _, names in os.walk(self._directory):
             for name in names:
                 if (file := Path(folder, name)) not in self._finished:
                     file.unlink()
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.is_file() else -1
 
 
 def _checked(content: str) -> str:

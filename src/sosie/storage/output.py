@@ -153,12 +153,14 @@ class OutputDirectory:
             os.rename(self.final, replaced)
         try:
             os.rename(self.path, self.final)
+            sync(self._folder)
+            sync(self.final.parent)
         except OSError:
+            if not self.path.exists():
+                os.rename(self.final, self.path)
             if replaced.exists():
                 os.rename(replaced, self.final)
             raise
-        sync(self._folder)
-        sync(self.final.parent)
 
     def _recover(self) -> None:
         """Put back an output that was being replaced; take what can be resumed, remove what else dead runs left."""
