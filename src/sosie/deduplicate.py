@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-import pyarrow as pa
 
 from sosie import __version__
 from sosie.clusters.anchors import anchored
 from sosie.clusters.keep import Keep, keep_rank
 from sosie.clusters.second_look import second_look
 from sosie.clusters.transitive import transitive
-from sosie.documents.identity import identity, why_unrepeatable
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
+from sosie.documents.workplace import Workplace, workplace
 from sosie.errors import UsageError
 from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
@@ -41,9 +37,8 @@ from sosie.report.stages import Progress, Silent, Stages, physical_memory
 from sosie.report.summary import counts, describe, warnings
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
-from sosie.storage.checkpoint import Checkpoints, key_of
 from sosie.storage.finished import FinishedFiles
-from sosie.storage.output import Output, OutputDirectory
+from sosie.storage.output import Output
 from sosie.types import Clusters, VerifiedPairs
 
 MethodName = Literal["auto", "exact", "minhash", "simhash"]
@@ -116,11 +111,11 @@ class Deduplicator:
         source = documents if isinstance(documents, Source) else Source(documents)
         stages = Stages(progress or Silent())
         reading = source.batches(threads)
-        with self._workplace(output, overwrite, source, reading) as (scratch, target, checkpoints):
+        with workplace((__version__, self), source, reading, _as_output(output, overwrite)) as place:
             with stages.run("read") as stage:
-                collection = self._read(reading, scratch, checkpoints, threads, _ahead(stage, reading))
+                collection = self._read(reading, place, threads, _ahead(stage, reading))
             method = self.choose(len(collection.features.hashes), len(collection))
-            checkpoints = checkpoints.given(describe(method))
+            checkpoints = place.checkpoints.given(describe(method))
             with stages.run("collapse"):
                 groups, sets = self._collapse(collection)
             if (similar := load_pairs(checkpoints)) is not None:
@@ -138,15 +133,15 @@ class Deduplicator:
                 clusters = self._cluster(sets, verified, threads)
                 found = expand(verified, groups, sets.stops - sets.starts)
             result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
-            if target is not None:
+            if place.target is not None:
                 with stages.run("write", total=reading.documents) as stage:
-                    finished = FinishedFiles(target, checkpoints)
-                    result.write_tables(target)
-                    result.write_documents(target, threads, stage.advance, finished)
+                    finished = FinishedFiles(place.target, checkpoints)
+                    result.write_tables(place.target)
+                    result.write_documents(place.target, threads, stage.advance, finished)
             result.report.update(stages=stages.finished, seconds=stages.seconds, threads=thread_count(threads))
-            if target is not None:
-                result.write_report(target)
-                write_page(result, target, threads)
+            if place.target is not None:
+                result.write_report(place.target)
+                write_page(result, place.target, threads)
         return result
 
     def list_bytes(self, features: int, documents: int) -> int:
@@ -167,44 +162,15 @@ class Deduplicator:
             return Minhash.for_threshold(float(self.threshold), shingles=self.shingles)
         return Simhash(bits=SIMHASH_BITS, weighting="binary", shingles=self.shingles)
 
-    @contextmanager
-    def _workplace(
-        self, output: str | os.PathLike[str] | Output | None, overwrite: bool, source: Source, reading: Reading
-    ) -> Iterator[tuple[Path, Path | None, Checkpoints]]:
-        """Yield a folder for spills, the folder that becomes the output, if there is one, and the checkpoints."""
-        if output is None:
-            with tempfile.TemporaryDirectory(prefix="sosie-") as folder:
-                yield Path(folder), None, Checkpoints(Path(folder), None)
-            return
-        output = output if isinstance(output, Output) else Output(output)
-        files = [] if reading.table is not None else [place.path for place in reading.inputs]
-        key, replaces = self._key(source, reading, output.resume), overwrite or output.overwrite
-        with OutputDirectory(output.path, replaces, files, key=key, resume=output.resume) as directory:
-            yield directory.scratch, directory.path, directory.checkpoints
-
-    def _key(self, source: Source, reading: Reading, resume: bool) -> str | None:
-        """Return what names this very job on these very inputs; None if a later run could not tell."""
-        reason = why_unrepeatable(reading)
-        if reason is None:
-            return key_of(__version__, pa.__version__, self, identity(source, reading))
-        if resume:
-            raise UsageError(f"{reason} cannot be compared with that of an earlier run. Write it to files to resume.")
-        return None
-
     def _read(
-        self,
-        reading: Reading,
-        scratch: Path,
-        checkpoints: Checkpoints,
-        threads: int | None,
-        advance: Callable[[int], None],
+        self, reading: Reading, place: Workplace, threads: int | None, advance: Callable[[int], None]
     ) -> Collection:
         """Read the documents, or take what an earlier try has read."""
-        collection = load_collection(checkpoints, reading)
+        collection = load_collection(place.checkpoints, reading)
         if collection is None:
-            keep = checkpoints.key is not None
-            collection = collect(reading, self.shingles, scratch, threads=threads, advance=advance, keep=keep)
-            save_collection(checkpoints, reading, collection)
+            keep = place.checkpoints.key is not None
+            collection = collect(reading, self.shingles, place.scratch, threads=threads, advance=advance, keep=keep)
+            save_collection(place.checkpoints, reading, collection)
         return collection
 
     def _collapse(self, collection: Collection) -> tuple[Groups, Sets]:
@@ -257,6 +223,12 @@ class Deduplicator:
             "warnings": warnings(numbers, dict(pairs.counters)),
         }
         return Deduplication(reading, pairs, grouped, collection.rejects, report)
+
+
+def _as_output(output: str | os.PathLike[str] | Output | None, overwrite: bool) -> Output | None:
+    if isinstance(output, Output):
+        return replace(output, overwrite=output.overwrite or overwrite)
+    return None if output is None else Output(output, overwrite)
 
 
 def _ahead(stage: Progress, reading: Reading) -> Callable[[int], None]:
