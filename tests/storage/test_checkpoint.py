@@ -180,3 +180,14 @@ def test_the_manifest_names_the_run(folder):
     Checkpoints(folder, "key", forced=True).save("read", ARRAYS, {"rejected": 1})
     manifest = json.loads((folder / "read" / "manifest.json").read_text("utf-8"))
     assert (manifest["kind"], manifest["digest"], manifest["state"]) == ("checkpoint", "key", {"rejected": 1})
+
+
+def test_a_key_takes_what_says_itself_what_it_is():
+    class Words:
+        def __init__(self, digest):
+            self.digest = digest
+
+        def to_dict(self):
+            return {"digest": self.digest}
+
+    assert key_of(Words("a")) == key_of(Words("a")) != key_of(Words("b"))

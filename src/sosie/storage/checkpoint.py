@@ -111,7 +111,7 @@ class Checkpoints:
 
 
 def key_of(*parts: Any) -> str:
-    """Return a digest of plain data and dataclasses, every field included.
+    """Return a digest of plain data, of what `to_dict` says of itself, and of dataclasses, every field included.
 
     >>> key_of("job", Fraction(4, 5)) == key_of("job", Fraction(8, 10)), key_of([1, 2]) == key_of([2, 1])
     (True, False)
@@ -123,6 +123,8 @@ def key_of(*parts: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return [type(value).__name__, value.to_dict()]
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
         return [type(value).__name__, {name: getattr(value, name) for name in names}]
