@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -91,7 +92,9 @@ def run(corpus: Path, out: Path, job: Deduplicator = JOB) -> sosie.Deduplication
 
 def forked(action, *arguments) -> int:
     """Run an action in a forked child and return how it ended: what it returned, or minus a signal."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # pools of this process are idle
+        child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
@@ -217,14 +220,18 @@ def test_a_disk_that_is_full_or_read_only_from_any_moment_on(corpus, expected, t
 
 
 @pytest.mark.parametrize("limit", [0, 5_000, 20_000, 60_000, 100_000])
-def test_files_that_may_not_grow(corpus, expected, tmp_path, limit):
+@pytest.mark.parametrize("started", [False, True])
+def test_files_that_may_not_grow(corpus, expected, tmp_path, monkeypatch, started, limit):
     """A limit on the size of files is met by every kind of writer, those in C++ as well."""
 
     def limited() -> int:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         return failed_well(corpus, tmp_path / "out", "File too large")
 
+    if started:  # the features are saved: it is the output that does not fit
+        stop_at("FinishedFiles", JOB, source(corpus), tmp_path / "out")
     assert forked(limited) == 3
+    assert bool(working_folders(tmp_path / "out")) == started
     run(corpus, tmp_path / "out")
     assert contents(tmp_path / "out") == expected and not working_folders(tmp_path / "out")
 
@@ -274,14 +281,18 @@ def test_a_disk_that_becomes_read_only(corpus, expected, disk):
 
 
 @pytest.fixture
-def interrupted(corpus, expected, tmp_path, monkeypatch) -> Path:
-    """An output whose run was interrupted when everything but the report was written."""
+def interrupted(corpus, expected, tmp_path) -> Path:
+    """An output whose run was interrupted when everything but the page was written."""
     out = tmp_path / "interrupted" / "out"
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as raised:
-        patch.setattr("sosie.deduplicate.write_page", raises(KeyboardInterrupt()))
-        run(corpus, out)
-    assert raised.value.__notes__ == [HINT]
+    stop_at("write_page", JOB, source(corpus), out)
     return out
+
+
+def stop_at(step: str, job: Deduplicator, documents: Source, out: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt) as raised:
+        patch.setattr(f"sosie.deduplicate.{step}", raises(KeyboardInterrupt()))
+        job.run(documents, output=Output(out, resume=True), threads=2)
+    assert working_folders(out) and raised.value.__notes__ == [HINT]
 
 
 def raises(error: BaseException):
@@ -340,7 +351,7 @@ def test_changed_inputs_start_anew(corpus, interrupted, tmp_path, caplog, change
     shutil.copytree(corpus, copy)
     inputs = [str(copy / name) for name in ("a.jsonl", "b.jsonl.gz")]
     job, out = Deduplicator(), tmp_path / "out"
-    stop_before_the_report(job, Source(inputs, on_error="skip"), out)
+    stop_at("write_page", job, Source(inputs, on_error="skip"), out)
     if change == "content":
         with open(inputs[0], "a", encoding="utf-8") as file:
             file.write('{"id": "new", "text": "a new document"}\n')
@@ -354,13 +365,6 @@ def test_changed_inputs_start_anew(corpus, interrupted, tmp_path, caplog, change
     assert "The inputs or options changed: the run starts from the beginning." in caplog.text
     job.run(Source(inputs, on_error="skip"), output=tmp_path / "anew", threads=2)
     assert contents(out) == contents(tmp_path / "anew") and not working_folders(out)
-
-
-def stop_before_the_report(job: Deduplicator, documents: Source, out: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("sosie.deduplicate.write_page", raises(KeyboardInterrupt()))
-        job.run(documents, output=Output(out, resume=True), threads=2)
-    assert working_folders(out)
 
 
 OTHERS = {

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sosie.errors import DataError, StorageError, UsageError
-from sosie.storage import OutputDirectory, output
+from sosie.storage import OutputDirectory, output, working
+from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.durable import sync as real_sync
 
 
@@ -350,3 +351,43 @@ def test_a_folder_whose_output_has_appeared_is_only_removed(tmp_path):
     with pytest.raises(UsageError, match="not empty"):
         OutputDirectory(final, key=KEY, resume=True).__enter__()
     assert listing(tmp_path) == ["out"] and listing(final) == ["half"]
+
+
+def test_the_lock_tells_whether_a_process_lives_not_its_number(tmp_path):
+    """Another process, in a container or after a restart, may have the number of the one that died."""
+    dead = tmp_path / f".out.sosie-{os.getppid()}-{KEY[:16]}-abc"
+    (dead / "output").mkdir(parents=True)
+    Checkpoints(dead / "checkpoints", KEY, forced=True).save("read", {"sizes": np.arange(3)})
+    with OutputDirectory(tmp_path / "out", key=KEY, resume=True) as out:
+        assert out.checkpoints.held and not dead.exists()
+    assert listing(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("moment", ["locked", "removed"])
+def test_a_new_folder_that_another_run_takes_for_a_leftover_is_made_again(tmp_path, monkeypatch, moment):
+    real, taken = working._locked, []
+
+    def locked(directory):
+        if not taken:
+            if moment == "locked":
+                taken.append(real(directory))
+            else:
+                taken.append(os.rmdir(directory))
+        return real(directory)
+
+    monkeypatch.setattr(working, "_locked", locked)
+    with OutputDirectory(tmp_path / "out") as out:
+        assert out.path.is_dir() and len(left_behind(tmp_path / "out")) == 1 + (moment == "locked")
+    if moment == "locked":
+        os.close(taken[0])
+    assert (tmp_path / "out").is_dir()
+
+
+def test_without_locks_nothing_of_others_is_touched(tmp_path, monkeypatch):
+    def unsupported(descriptor, operation):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    (tmp_path / ".out.sosie-999999999-abc").mkdir()
+    monkeypatch.setattr("fcntl.flock", unsupported)
+    fill(tmp_path / "out")
+    assert listing(tmp_path) == [".out.sosie-999999999-abc", "out"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +16,24 @@ _TAG = 16  # digits of a run's key that are part of the name
 
 @dataclass
 class WorkingFolder:
-    """A hidden folder `.NAME.sosie-PID-...` beside the output NAME, which one process at a time holds the lock of."""
+    """A hidden folder `.NAME.sosie-PID-...` beside the output NAME, which one process at a time holds the lock of.
+
+    The lock, not the number of the process, tells whether it lives: other hosts and containers have the same numbers.
+    """
 
     path: Path
-    _lock: int
+    _lock: int | None
 
     @classmethod
     def create(cls, final: Path, key: str | None) -> WorkingFolder:
         """Make a new one for this process; a run with a key can be found by it."""
-        path = _unused(final, key)
-        return cls(path, _locked(path))
+        while True:
+            path = _unused(final, key)
+            path.mkdir(0o700)
+            try:
+                return cls(path, _locked(path))
+            except (BlockingIOError, FileNotFoundError):
+                continue  # in the moment before the lock, another run has taken it for a leftover
 
     def belongs_to(self, key: str) -> bool:
         """Whether a run with this key made it."""
@@ -39,9 +47,9 @@ class WorkingFolder:
 
     def release(self) -> None:
         """Let go of the folder as it is."""
-        if self._lock >= 0:
+        if self._lock is not None:
             os.close(self._lock)
-            self._lock = -1
+            self._lock = None
 
     def remove(self) -> None:
         """Remove the folder, as far as that is possible."""
@@ -51,13 +59,13 @@ class WorkingFolder:
 
 def abandoned(final: Path) -> Iterator[WorkingFolder]:
     """Yield the working folders that processes left behind when they died, locked by this one."""
-    pattern = re.compile(re.escape(_prefix(final)) + r"(\d+)-(?:[0-9a-f]+-)?\w+")
-    for name in sorted(os.listdir(final.parent)):
-        found = pattern.fullmatch(name)
-        if not found or (int(found[1]) != os.getpid() and _is_alive(int(found[1]))):
+    pattern = re.compile(re.escape(_prefix(final)) + r"\d+-(?:[0-9a-f]+-)?\w+")
+    for name in sorted(filter(pattern.fullmatch, os.listdir(final.parent))):
+        try:
+            lock = _locked(final.parent / name)
+        except (BlockingIOError, FileNotFoundError):
             continue
-        lock = _locked(final.parent / name)
-        if lock >= 0:
+        if lock is not None:
             yield WorkingFolder(final.parent / name, lock)
 
 
@@ -67,30 +75,22 @@ def _prefix(final: Path) -> str:
 
 def _unused(final: Path, key: str | None) -> Path:
     tag = "" if key is None else f"{key[:_TAG]}-"
-    return Path(tempfile.mkdtemp(prefix=f"{_prefix(final)}{os.getpid()}-{tag}", dir=final.parent))
+    return final.parent / f"{_prefix(final)}{os.getpid()}-{tag}{secrets.token_hex(4)}"
 
 
-def _locked(directory: Path) -> int:
-    """Lock a directory for this process and return its descriptor, -1 if another holds it or has renamed it."""
-    try:
-        descriptor = os.open(directory, os.O_RDONLY)
-    except FileNotFoundError:
-        return -1
+def _locked(directory: Path) -> int | None:
+    """Lock a directory for this process and return its descriptor, None where the file system knows no locks.
+
+    Raises if another process holds the lock, or has removed or renamed the directory meanwhile.
+    """
+    descriptor = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(descriptor), os.stat(directory)):
             return descriptor
-    except OSError:
-        pass  # held by another process, or gone
-    os.close(descriptor)
-    return -1
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
+        raise FileNotFoundError(directory)
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError | FileNotFoundError):
+            raise
+        return None
