@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -39,6 +40,14 @@ DOCUMENTS = 1200
 STEP = int(os.environ.get("SOSIE_TEST_STEP", "5"))  # 1 takes every moment, and minutes
 CREATES = {"open", "os.mkdir"}
 CHANGES = CREATES | {"os.rename", "os.remove", "os.rmdir"}
+
+
+@pytest.fixture
+def tmp_path(tmp_path):
+    """A folder in memory where there is one: hundreds of runs are flushed to it."""
+    memory = "/dev/shm"
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="module")
