@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from sosie.signatures.files import save_signatures as save_signatures
     from sosie.signatures.minhash import Minhash as Minhash
     from sosie.signatures.simhash import Simhash as Simhash
+    from sosie.storage.output import Output as Output
     from sosie.text.passages import passages as passages
     from sosie.types import (
         Clusters as Clusters,
@@ -90,6 +91,7 @@ _HOMES = {
     "Matches": "sosie.types",
     "Minhash": "sosie.signatures.minhash",
     "MismatchError": "sosie.errors",
+    "Output": "sosie.storage.output",
     "Pairs": "sosie.types",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from sosie import __version__
 from sosie.clusters.anchors import anchored
 from sosie.clusters.keep import Keep, keep_rank, parse_keep
 from sosie.clusters.second_look import second_look
@@ -20,9 +19,11 @@ from sosie.clusters.transitive import transitive
 from sosie.documents.order import Order
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
+from sosie.documents.workplace import Workplace, workplace
 from sosie.errors import UsageError
 from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
+from sosie.features.stored import load_collection, save_collection
 from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets
 from sosie.matches.candidates import Exact, Method, Room, candidates
@@ -30,6 +31,7 @@ from sosie.matches.groups import Groups
 from sosie.matches.identical import collapse, expand
 from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.similarity import as_fraction
+from sosie.matches.stored import load_pairs, save_pairs
 from sosie.matches.verify import verify_rows
 from sosie.report.deduplication import Deduplication
 from sosie.report.page import write_page
@@ -37,7 +39,8 @@ from sosie.report.stages import Progress, Silent, Stages
 from sosie.report.summary import counts, describe, warnings
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
-from sosie.storage.output import OutputDirectory
+from sosie.storage.finished import FinishedFiles
+from sosie.storage.output import Output
 from sosie.storage.resident import physical_memory, within
 from sosie.storage.size import show_size
 from sosie.types import Clusters, VerifiedPairs
@@ -58,7 +61,7 @@ def dedup(
     method: MethodName | Method = "auto",
     keep: Keep = "first",
     clusters: Literal["anchored", "transitive"] = "anchored",
-    output: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | Output | None = None,
     threads: int | None = None,
 ) -> Deduplication:
     """Find the near-duplicates of a collection: a `Source`, paths, globs, or anything with the Arrow C stream.
@@ -103,7 +106,7 @@ class Deduplicator:
         self,
         documents: Any,
         *,
-        output: str | os.PathLike[str] | None = None,
+        output: str | os.PathLike[str] | Output | None = None,
         overwrite: bool = False,
         memory: int | None = None,
         threads: int | None = None,
@@ -111,42 +114,49 @@ class Deduplicator:
     ) -> Deduplication:
         """De-duplicate documents; with `output`, write everything to that directory, which appears whole or not.
 
-        `memory` is how many bytes the process may use: what does not fit is kept on disk meanwhile.
+        `Output(path, resume=True)` goes on with a run that was killed. `memory` is how many bytes the process may use:
+        what does not fit is kept on disk meanwhile.
         """
         source = documents if isinstance(documents, Source) else Source(documents)
         stages = Stages(progress or Silent())
         rule = parse_keep(self.keep)
         reading = source.batches(threads, rule if isinstance(rule, Order) else None)
-        with _workplace(output, overwrite, reading) as (scratch, target), ExitStack() as stack:
+        with (
+            workplace((__version__, self), source, reading, _as_output(output, overwrite)) as place,
+            ExitStack() as stack,
+        ):
+            room = Room(place.scratch, SPILL if memory is None else min(SPILL, memory // 16), threads)
             with stages.run("read") as stage:
-                spill = SPILL if memory is None else min(SPILL, memory // 16)
-                collection = collect(
-                    reading, self.shingles, scratch, memory=spill, threads=threads, advance=_ahead(stage, reading)
-                )
+                collection = self._read(reading, place, room, _ahead(stage, reading))
             method = self.choose(len(collection.features.hashes), len(collection), memory)
+            checkpoints = place.checkpoints.given(describe(method))
             stack.enter_context(within(memory, [collection.features.hashes]))
             with stages.run("collapse"):
                 groups, sets = self._collapse(collection)
-            with stages.run("match"):
-                room = Room(scratch, spill, threads)
-                pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, room)
-            with stages.run("verify"):
-                verified = verify_rows(sets, pairs, self.threshold, threads)
-                if pairs.counters.get("bounded_lists"):
-                    first_look = anchored(len(groups), verified)
-                    verified = second_look(sets, verified, first_look, self.threshold, threads)
+            if (similar := load_pairs(checkpoints)) is not None:
+                verified, recall = similar
+            else:
+                with stages.run("match"):
+                    pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, room)
+                with stages.run("verify"):
+                    verified = verify_rows(sets, pairs, self.threshold, threads)
+                    if pairs.counters.get("bounded_lists"):
+                        first_look = anchored(len(groups), verified)
+                        verified = second_look(sets, verified, first_look, self.threshold, threads)
+                    save_pairs(checkpoints, verified, recall)
             with stages.run("cluster"):
                 clusters = self._cluster(sets, verified, threads)
                 found = expand(verified, groups, sets.stops - sets.starts)
             result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
-            if target is not None:
+            if place.target is not None:
                 with stages.run("write", total=reading.documents) as stage:
-                    result.write_tables(target)
-                    result.write_documents(target, threads, stage.advance)
+                    finished = FinishedFiles(place.target, checkpoints)
+                    result.write_tables(place.target)
+                    result.write_documents(place.target, threads, stage.advance, finished=finished)
             result.report.update(stages=stages.finished, seconds=stages.seconds, threads=thread_count(threads))
-            if target is not None:
-                result.write_report(target)
-                write_page(result, target, threads)
+            if place.target is not None:
+                result.write_report(place.target)
+                write_page(result, place.target, threads)
         return result
 
     def list_bytes(self, features: int, documents: int) -> int:
@@ -176,6 +186,25 @@ class Deduplicator:
         if name == "minhash":
             return Minhash.for_threshold(float(self.threshold), shingles=self.shingles)
         return Simhash(bits=SIMHASH_BITS, weighting="binary", shingles=self.shingles)
+
+    def _read(
+        self, reading: Reading, place: Workplace, room: Room, advance: Callable[[int], None]
+    ) -> Collection:
+        """Read the documents, or take what an earlier try has read."""
+        collection = load_collection(place.checkpoints, reading)
+        if collection is None:
+            keep = place.checkpoints.key is not None
+            collection = collect(
+                reading,
+                self.shingles,
+                room.scratch,
+                memory=room.memory,
+                threads=room.threads,
+                advance=advance,
+                keep=keep,
+            )
+            save_collection(place.checkpoints, reading, collection)
+        return collection
 
     def _collapse(self, collection: Collection) -> tuple[Groups, Sets]:
         """Return the groups of identical feature sets, and the sets of their representatives, in keep order."""
@@ -229,6 +258,12 @@ class Deduplicator:
         return Deduplication(reading, pairs, grouped, collection.rejects, report)
 
 
+def _as_output(output: str | os.PathLike[str] | Output | None, overwrite: bool) -> Output | None:
+    if isinstance(output, Output):
+        return replace(output, overwrite=output.overwrite or overwrite)
+    return None if output is None else Output(output, overwrite)
+
+
 def _ahead(stage: Progress, reading: Reading) -> Callable[[int], None]:
     """Return what counts documents as read and says how many are expected."""
 
@@ -246,17 +281,3 @@ def _spread(clusters: Clusters, groups: Groups, collection: Collection) -> Clust
     spread.anchor[groups.rows] = groups.representatives[clusters.anchor[group]]
     spread.similarity[groups.rows] = clusters.similarity[group]
     return spread
-
-
-@contextmanager
-def _workplace(
-    output: str | os.PathLike[str] | None, overwrite: bool, reading: Reading
-) -> Iterator[tuple[Path, Path | None]]:
-    """Yield a folder for spills and, if there is an output, the folder that becomes it."""
-    if output is None:
-        with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
-            yield Path(scratch), None
-        return
-    files = [] if reading.table is not None else [place.path for place in reading.inputs]
-    with OutputDirectory(output, overwrite, files) as directory:
-        yield directory.scratch, directory.path

@@ -6,10 +6,12 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
-from sosie.errors import StorageError, UsageError
-from sosie.storage import OutputDirectory, output
+from sosie.errors import DataError, StorageError, UsageError
+from sosie.storage import OutputDirectory, output, working
+from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.durable import sync as real_sync
 
 
@@ -191,3 +193,201 @@ def test_a_kill_between_the_two_renames_is_repaired(tmp_path):
     with pytest.raises(UsageError, match="not empty"):
         fill(final)
     assert (final / "kept" / "a.txt").read_text() == "a" and listing(tmp_path) == ["out"]
+
+
+def test_a_failed_rename_is_taken_back_when_it_cannot_be_flushed(tmp_path, monkeypatch):
+    final = fill(tmp_path / "out")
+
+    def sync(path):
+        if str(path) == str(tmp_path):
+            raise OSError(errno.EIO, "Input/output error")
+        real_sync(path)
+
+    monkeypatch.setattr(output, "sync", sync)
+    with pytest.raises(StorageError, match=r"out: .*Input/output"):
+        fill(final, "b", overwrite=True)
+    assert (final / "kept" / "a.txt").read_text() == "a" and listing(tmp_path) == ["out"]
+
+
+KEY, OTHER = "0123456789abcdef" * 4, "fedcba9876543210" * 4
+
+
+def leave(final, key=KEY, error=None, **options):
+    """Write half of an output and a checkpoint, and fail."""
+    error = error or OSError(errno.ENOSPC, "No space left on device")
+    with OutputDirectory(final, key=key, resume=True, **options) as out:
+        (out.path / "half").write_text(key[:4])
+        (out.scratch / "spill").write_text("x")
+        out.checkpoints.save("read", {"sizes": np.arange(3)})
+        raise error
+
+
+def left_behind(final):
+    return [name for name in listing(final.parent) if name.startswith(f".{final.name}.sosie-")]
+
+
+def test_what_failed_is_kept_and_resumed_by_the_same_run(tmp_path):
+    final = tmp_path / "out"
+    with pytest.raises(StorageError, match=rf"No space left.* {output.HINT}$"):
+        leave(final)
+    (name,) = left_behind(final)
+    assert name.startswith(f".out.sosie-{os.getpid()}-{KEY[:16]}-")
+    with OutputDirectory(final, key=KEY, resume=True) as out:
+        assert (out.path / "half").read_text() == "0123" and not list(out.scratch.iterdir())
+        assert out.checkpoints.load("read")[0]["sizes"].tolist() == [0, 1, 2]
+        assert left_behind(final) != [name] and len(left_behind(final)) == 1
+    assert listing(tmp_path) == ["out"] and listing(final) == ["half"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), MemoryError(), FileNotFoundError(2, "x", "in")])
+def test_errors_that_another_try_may_cure_carry_a_note(tmp_path, error):
+    with pytest.raises(type(error)) as raised:
+        leave(tmp_path / "out", error=error)
+    assert raised.value.__notes__ == [output.HINT] and left_behind(tmp_path / "out")
+
+
+def test_an_input_that_is_away_may_come_back(tmp_path):
+    error = DataError("in.jsonl: disappeared.")
+    error.__cause__ = FileNotFoundError(2, "No such file")
+    with pytest.raises(DataError, match=rf"^in.jsonl: disappeared. {output.HINT}$"):
+        leave(tmp_path / "out", error=error)
+    assert left_behind(tmp_path / "out")
+
+
+@pytest.mark.parametrize("error", [DataError("bad"), ValueError("bad"), AssertionError("bad")])
+def test_other_errors_leave_nothing(tmp_path, error):
+    with pytest.raises(type(error), match=r"^bad$"):
+        leave(tmp_path / "out", error=error)
+    assert listing(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"key": OTHER, "resume": True}, "inputs or options changed"), ({"key": KEY}, ""), ({}, "")],
+)
+def test_any_other_run_removes_it(tmp_path, options, said, caplog):
+    with pytest.raises(StorageError):
+        leave(tmp_path / "out")
+    caplog.clear()
+    with OutputDirectory(tmp_path / "out", **options) as out:
+        assert len(left_behind(tmp_path / "out")) == 1 and not list(out.path.iterdir())
+        assert said in caplog.text and bool(said) == bool(caplog.text)
+    assert listing(tmp_path) == ["out"]
+
+
+def test_without_a_checkpoint_there_is_nothing_to_keep(tmp_path, caplog):
+    with pytest.raises(StorageError, match=r"permissions\.$"):
+        with OutputDirectory(tmp_path / "out", key=KEY, resume=True) as out:
+            (out.path / "half").write_text("x")
+            raise OSError(errno.ENOSPC, "No space left on device")
+    assert listing(tmp_path) == [] and "nothing to resume" in caplog.text
+
+
+def test_two_runs_never_share_a_folder(tmp_path):
+    final = tmp_path / "out"
+    with pytest.raises(StorageError):
+        leave(final)
+    with OutputDirectory(final, key=KEY, resume=True) as first, OutputDirectory(final, key=KEY, resume=True) as second:
+        assert first.checkpoints.held and not second.checkpoints.held
+        assert first.path != second.path and len(left_behind(final)) == 2
+        second.final = tmp_path / "second"
+    assert listing(tmp_path) == ["out", "second"]
+
+
+def test_a_folder_that_another_run_takes_at_the_same_moment_is_left_alone(tmp_path, monkeypatch):
+    """Between the listing and the lock, another process has renamed it, or has put its own in its place."""
+    final = tmp_path / "out"
+    with pytest.raises(StorageError):
+        leave(final)
+    (name,) = left_behind(final)
+    real = os.open
+
+    def renamed(path, flags, *rest, **options):
+        if os.path.basename(path) == name and os.path.exists(path):
+            os.rename(path, tmp_path / "taken")
+        return real(path, flags, *rest, **options)
+
+    def replaced(path, flags, *rest, **options):
+        descriptor = real(path, flags, *rest, **options)
+        if os.path.basename(path) == name:
+            os.rename(path, tmp_path / "taken")
+            os.mkdir(path)
+        return descriptor
+
+    for race in (renamed, replaced):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", race)
+            with OutputDirectory(final, key=KEY, resume=True) as out:
+                assert not out.checkpoints.held
+                out.final = tmp_path / race.__name__
+        assert (tmp_path / "taken" / "checkpoints" / "read").exists()
+        if os.path.exists(tmp_path / name):
+            os.rmdir(tmp_path / name)
+        os.rename(tmp_path / "taken", tmp_path / name)
+
+
+def test_a_failure_at_the_start_keeps_what_can_be_resumed(tmp_path, monkeypatch):
+    final = tmp_path / "out"
+    with pytest.raises(StorageError):
+        leave(final)
+
+    def refuse(directory):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "_probe", refuse)
+        with pytest.raises(UsageError, match=rf"No space left.*{output.HINT}$"):
+            OutputDirectory(final, key=KEY, resume=True).__enter__()
+    with OutputDirectory(final, key=KEY, resume=True) as out:
+        assert out.checkpoints.held
+
+
+def test_a_folder_whose_output_has_appeared_is_only_removed(tmp_path):
+    """Killed after the last rename: the output is whole, and nothing is left to do."""
+    final = tmp_path / "out"
+    with pytest.raises(StorageError):
+        leave(final)
+    os.rename(tmp_path / left_behind(final)[0] / "output", final)
+    with pytest.raises(UsageError, match="not empty"):
+        OutputDirectory(final, key=KEY, resume=True).__enter__()
+    assert listing(tmp_path) == ["out"] and listing(final) == ["half"]
+
+
+def test_the_lock_tells_whether_a_process_lives_not_its_number(tmp_path):
+    """Another process, in a container or after a restart, may have the number of the one that died."""
+    dead = tmp_path / f".out.sosie-{os.getppid()}-{KEY[:16]}-abc"
+    (dead / "output").mkdir(parents=True)
+    Checkpoints(dead / "checkpoints", KEY, forced=True).save("read", {"sizes": np.arange(3)})
+    with OutputDirectory(tmp_path / "out", key=KEY, resume=True) as out:
+        assert out.checkpoints.held and not dead.exists()
+    assert listing(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("moment", ["locked", "removed"])
+def test_a_new_folder_that_another_run_takes_for_a_leftover_is_made_again(tmp_path, monkeypatch, moment):
+    real, taken = working._locked, []
+
+    def locked(directory):
+        if not taken:
+            if moment == "locked":
+                taken.append(real(directory))
+            else:
+                taken.append(os.rmdir(directory))
+        return real(directory)
+
+    monkeypatch.setattr(working, "_locked", locked)
+    with OutputDirectory(tmp_path / "out") as out:
+        assert out.path.is_dir() and len(left_behind(tmp_path / "out")) == 1 + (moment == "locked")
+    if moment == "locked":
+        os.close(taken[0])
+    assert (tmp_path / "out").is_dir()
+
+
+def test_without_locks_nothing_of_others_is_touched(tmp_path, monkeypatch):
+    def unsupported(descriptor, operation):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    (tmp_path / ".out.sosie-999999999-abc").mkdir()
+    monkeypatch.setattr("fcntl.flock", unsupported)
+    fill(tmp_path / "out")
+    assert listing(tmp_path) == [".out.sosie-999999999-abc", "out"]

@@ -95,3 +95,11 @@ def test_a_file_cut_short_is_noticed_before_it_is_mapped(tmp_path):
 def test_a_missing_directory_is_named(tmp_path):
     with pytest.raises(StorageError, match="nowhere"):
         Spill(tmp_path / "nowhere", np.int64, 0).append(np.arange(1))
+
+
+def test_a_file_that_is_kept_outlives_the_spill_and_its_descriptor(tmp_path):
+    with Spill(tmp_path, np.int64, 0, keep=True) as spill:
+        spill.append(np.arange(5))
+        array = spill.array()
+    (file,) = tmp_path.iterdir()
+    assert np.fromfile(file, np.int64).tolist() == array.tolist() == [0, 1, 2, 3, 4] and not spill.on_disk

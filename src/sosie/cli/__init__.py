@@ -42,8 +42,8 @@ class Commands(click.Group):
         """Run a command; an interrupt has its usual exit code instead of Click's, which is that of bad data."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("Interrupted; nothing was written.", err=True)
+        except KeyboardInterrupt as error:
+            click.echo(" ".join(["Interrupted; nothing was written.", *getattr(error, "__notes__", [])]), err=True)
             ctx.exit(130)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

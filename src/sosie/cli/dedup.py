@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any, get_args
 
 import click
@@ -13,6 +14,7 @@ from sosie.cli.render import render_report
 from sosie.clusters.keep import RULES
 from sosie.deduplicate import Deduplicator, MethodName
 from sosie.errors import UsageError
+from sosie.storage.output import Output
 from sosie.storage.size import parse_size
 
 
@@ -35,6 +37,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 )
 @shingle_options
 @click.option("--memory", metavar="SIZE", callback=_size, help="Use no more memory than this, as in 4GB; disk instead.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was interrupted, and make that possible.")
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
@@ -45,23 +48,20 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     Writes kept/ and dropped/ in the format of the inputs, pairs.parquet, clusters.parquet, report.html and report.json.
     """
     quiet, as_json, dry_run = options.pop("quiet"), options.pop("as_json"), options.pop("dry_run")
-    output, overwrite, threads = options.pop("output"), options.pop("overwrite"), options.pop("threads")
-    memory = options.pop("memory")
-    if not dry_run and output is None:
+    path, memory, threads = options.pop("output"), options.pop("memory"), options.pop("threads")
+    overwrite, resume = options.pop("overwrite"), options.pop("resume")
+    if not dry_run and path is None:
         raise UsageError("name an output directory with -o DIR, or pass --dry-run")
+    if dry_run and resume:
+        raise UsageError("a dry run writes nothing, so there is nothing to resume: leave out --dry-run or --resume")
+    logging.getLogger("sosie").setLevel(logging.ERROR if quiet else logging.WARNING)
     source = source_of(inputs, options)
     job = Deduplicator(shingles=shingles_of(options), **options)
+    output = None if dry_run else Output(path, overwrite, resume)
     with progress(quiet or as_json) as shown:
-        result = job.run(
-            source,
-            output=None if dry_run else output,
-            overwrite=overwrite,
-            memory=memory,
-            threads=threads,
-            progress=shown,
-        )
+        result = job.run(source, output=output, memory=memory, threads=threads, progress=shown)
     if as_json:
         click.echo(json.dumps(result.report))
     elif not quiet:
         click.echo(render_report(result.report))
-        click.echo("Dry run: nothing was written." if dry_run else f"Written to {output}")
+        click.echo("Dry run: nothing was written." if dry_run else f"Written to {path}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -68,6 +68,11 @@ class TextFiles:
     def labels(self) -> Any:
         """The names as text: bytes that are not UTF-8 are written as escapes."""
         return pa.array([label_of(name) for name in self.names], pa.large_string())
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return what tells these files from others, as columns: there may be millions of them."""
+        columns = {field.name: [getattr(entry, field.name) for entry in self.entries] for field in fields(Entry)}
+        return {"names": self.names, **columns}
 
 
 def label_of(name: str) -> str:

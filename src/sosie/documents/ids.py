@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sosie.documents.inputs import Input
 from sosie.types import I64
@@ -98,6 +100,25 @@ class DocumentIds:
         places = zip(sources.tolist(), lines.tolist(), strict=True)
         return [self._inputs[source].describe(line) for source, line in places]
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that is known, as arrays."""
+        none = np.empty(0, np.int64)
+        state = {
+            "firsts": self._firsts,
+            "shift_rows": np.concatenate([none, *self._shift_rows]),
+            "shifts": np.concatenate([none, *self._shifts]),
+        }
+        if self._type is not None:
+            state |= _buffers(pa.concat_arrays([pa.array([], self._type), *self._chunks]))
+        return state
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Know what `state` returned, for the same inputs; the ids themselves may be a map of a file."""
+        self._firsts = np.array(state["firsts"])
+        self._shift_rows, self._shifts = [np.array(state["shift_rows"])], [np.array(state["shifts"])]
+        if self._type is not None:
+            self._chunks, self._chunk_rows = [_from_buffers(state, self._type, len(self))], [0, len(self)]
+
     def _locate(self, rows: I64) -> tuple[I64, I64]:
         source = (
             np.searchsorted(self._firsts[1:-1], rows, side="right") if len(self._inputs) > 1 else np.zeros_like(rows)
@@ -123,3 +144,21 @@ class DocumentIds:
         inverse = np.empty_like(order)
         inverse[order] = np.arange(len(order))
         return pa.concat_arrays(parts).take(pa.array(inverse))
+
+
+def _buffers(ids: Any) -> dict[str, NDArray[Any]]:
+    """Return the buffers of an array of ids, and which of them are known."""
+    known = ids.is_valid().to_numpy(zero_copy_only=False)
+    if ids.type == pa.int64():
+        return {"ids_known": known, "ids": ids.fill_null(0).to_numpy()}
+    texts = ids.fill_null("")
+    _, offset_buffer, data = texts.buffers()
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    content = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]] if len(texts) and data else np.empty(0, np.uint8)
+    return {"ids_known": known, "id_offsets": offsets - offsets[0], "id_bytes": content}
+
+
+def _from_buffers(state: Mapping[str, NDArray[Any]], kind: Any, count: int) -> Any:
+    names = ["ids"] if kind == pa.int64() else ["id_offsets", "id_bytes"]
+    known = np.packbits(state["ids_known"], bitorder="little")
+    return pa.Array.from_buffers(kind, count, [pa.py_buffer(known), *(pa.py_buffer(state[name]) for name in names)])

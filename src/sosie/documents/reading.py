@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sosie.documents.batch import Batch, Records, Reject
 from sosie.documents.blocks import read_blocks
@@ -87,6 +88,17 @@ class Reading(Iterator[Batch]):
 
     def __next__(self) -> Batch:
         return next(self._batches)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what is known when all was read, as arrays."""
+        return {"counts": self.counts, "rejected": np.array([self.rejected]), **self.ids.state()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Know what another reading of the same inputs has found, without reading them."""
+        self.counts = np.array(state["counts"])
+        self.rejected = int(state["rejected"][0])
+        self.ids.restore(state)
+        self.finished = True
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
         pieces = read_pieces(self.inputs, self.table, self.columns.names, threads, self._watch)

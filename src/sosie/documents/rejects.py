@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable
 from types import TracebackType
 from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sosie.documents.batch import Reject
 
@@ -38,3 +42,17 @@ class RejectLog:
             fields = {"file": reject.file, "line": reject.line, "reason": reject.reason, "raw": reject.raw}
             self._file.write(json.dumps(fields, ensure_ascii=False) + "\n")
             self.count += 1
+
+
+def pack_rejects(rejects: list[Reject]) -> NDArray[np.uint8]:
+    """Return rejects as the bytes of a JSON array.
+
+    >>> unpack_rejects(pack_rejects([Reject(3, "a.jsonl", 4, "blank")]))
+    [Reject(row=3, file='a.jsonl', line=4, reason='blank', raw=None)]
+    """
+    return np.frombuffer(json.dumps([dataclasses.astuple(reject) for reject in rejects]).encode(), np.uint8)
+
+
+def unpack_rejects(packed: NDArray[np.uint8]) -> list[Reject]:
+    """Return the rejects that were packed."""
+    return [Reject(*fields) for fields in json.loads(packed.tobytes())]

@@ -40,3 +40,10 @@ class Share:
     def columns(self, start: int, place: NDArray[np.uint8]) -> Any:
         """Return the columns that are added to the annotated ones among the records from `start` on."""
         return self.added.take(np.flatnonzero(place == ANNOTATED) + (self.first + start))
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that this input becomes, if they are all that it becomes: others are listed, too."""
+        if self.source.files is not None or self.source.format == "warc":
+            return []
+        return [path for path in (self.copies, self.annotated) if path is not None]

@@ -21,6 +21,7 @@ from sosie.documents.write_parquet import split_rows
 from sosie.documents.write_text import split_files
 from sosie.documents.write_warc import split_warc
 from sosie.errors import MismatchError
+from sosie.storage.finished import FinishedFiles
 from sosie.types import I64
 
 __all__ = ["DROPPED", "KEPT", "REJECTED", "Decisions", "Written", "write_documents"]
@@ -61,6 +62,7 @@ def write_documents(
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
     annotate: bool = False,
+    finished: FinishedFiles | None = None,
 ) -> Written:
     """Read the inputs again and write `kept/<name>` and `dropped/<name>`, in the format of each input.
 
@@ -71,7 +73,8 @@ def write_documents(
     documents were written.
 
     With `annotate`, there is `annotated/<name>` instead, with all documents that are not rejected, in their order and
-    each with the columns; text files and records of WARC are listed in `annotations.tsv`.
+    each with the columns; text files and records of WARC are listed in `annotations.tsv`. Inputs whose files are all
+    `finished` are passed over; text files and WARC are always copied.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
@@ -81,7 +84,10 @@ def write_documents(
         state = decisions.state[first : first + count]
         place = np.where(state == REJECTED, LEFT_OUT, ANNOTATED) if annotate else state
         share = Share(source, first, place, added, *_files(source, state, Path(directory), annotate))
-        if source.files is not None:
+        if finished is not None and share.files and all(file in finished for file in share.files):
+            done = count
+            advance(count)
+        elif source.files is not None:
             done = split_files(share, source.files, threads, advance)
         elif source.format == "warc":
             done = split_warc(share, reading.ids, Path(directory), advance)
@@ -93,6 +99,8 @@ def write_documents(
             done = split_rows(share, reading.table, threads, advance)
         if done != count:
             raise source.changed()
+        if finished is not None and share.files:
+            finished.add(share.files)
         first += count
     counts = np.bincount(decisions.state, minlength=3)
     return Written(*counts.tolist())

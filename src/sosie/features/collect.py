@@ -49,10 +49,12 @@ def collect(
     memory: int = IN_MEMORY,
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
+    keep: bool = False,
 ) -> Collection:
     """Read every document once and keep its features and the length of its text in bytes.
 
-    Features beyond `memory` bytes are in a file of `scratch`.
+    Features beyond `memory` bytes are in a file of `scratch`. It has no name when this is done, and so vanishes with
+    the process; with `keep` it stays.
     """
     sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     rejects: list[Reject] = []
@@ -74,7 +76,7 @@ def collect(
         column, span = piece
         return distinct(*shingles.occurrences(column, *span), False)
 
-    with Spill(scratch, np.dtype(np.uint64), memory=memory) as spill:
+    with Spill(scratch, np.dtype(np.uint64), memory=memory, keep=keep) as spill:
         for hashes, offsets, _ in ordered_map(extract, texts(), threads, ahead=AHEAD):
             spill.append(hashes)
             sizes.append(np.diff(offsets))

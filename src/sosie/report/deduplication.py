@@ -19,6 +19,7 @@ from sosie.documents.batch import Reject
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
+from sosie.storage.finished import FinishedFiles
 from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
 
@@ -127,10 +128,14 @@ class Deduplication:
         threads: int | None = None,
         advance: Callable[[int], None] = lambda count: None,
         annotate: bool = False,
+        finished: FinishedFiles | None = None,
     ) -> None:
-        """Write the documents to kept/ and dropped/, or all of them to annotated/, in the format of their inputs."""
+        """Write the documents to kept/ and dropped/, or all of them to annotated/, in the format of their inputs.
+
+        Files that are `finished` are left as they are.
+        """
         decisions = replace(self.decisions, columns=self.columns) if annotate else self.decisions
-        write_documents(self.reading, decisions, directory, threads, advance, annotate)
+        write_documents(self.reading, decisions, directory, threads, advance, annotate, finished)
 
     def write_report(self, directory: Path) -> None:
         """Write report.json."""

@@ -34,11 +34,13 @@ def write_artefact(
     *,
     digest: str | None = None,
     meta: Mapping[str, Any] | None = None,
+    moved: Mapping[str, Path] | None = None,
 ) -> None:
     """Write arrays and then the manifest, flushed, into a directory without one.
 
     `meta` (JSON: spec, rows, ...) becomes part of the manifest. Use it inside an `OutputDirectory`, so that the
-    artefact appears whole.
+    artefact appears whole. `moved` names the files of the same file system that already hold some of the arrays, each
+    from its first to its last byte: they become part of the artefact and are not copied.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -47,14 +49,14 @@ def write_artefact(
     >>> meta, arrays["words"].tolist()
     ({'digest': '1f', 'rows': 3}, [0, 1, 2])
     """
-    folder, meta = Path(directory), dict(meta or {})
+    folder, meta, moved = Path(directory), dict(meta or {}), moved or {}
     if taken := (_RESERVED | {"digest"}) & meta.keys():
         raise UsageError(f"{', '.join(sorted(taken))}: reserved in a manifest, choose other names")
     with naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / MANIFEST).exists():
             raise UsageError(f"{folder}: already holds an artefact. Choose another directory.")
-        files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
+        files = {name: _write_array(folder, name, array, moved.get(name)) for name, array in arrays.items()}
         manifest = {"format": FORMAT, "version": VERSION, "kind": kind, "digest": digest, **meta, "files": files}
         manifest["crc32"] = _checksum(manifest)
         with open(folder / MANIFEST, "x", encoding="utf-8") as file:
@@ -82,18 +84,20 @@ def read_artefact(
     return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
 
 
-def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, Any]:
+def _write_array(folder: Path, name: str, array: NDArray[Any], moved: Path | None) -> dict[str, Any]:
     array = np.asarray(array)
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     if little.dtype.str not in _DTYPES or not _NAME.fullmatch(name) or name == MANIFEST:
         raise UsageError(f"{name}: cannot be stored as {array.dtype}. Plain numbers and plain names only.")
     data = little.reshape(-1).view(np.uint8).data if little.size else memoryview(b"")
+    if moved is not None:
+        os.rename(moved, folder / name)
     crc = 0
-    with open(folder / name, "xb", buffering=0) as file:
+    with open(folder / name, "xb" if moved is None else "rb", buffering=0) as file:
         for start in range(0, len(data), _CHUNK):
             left = data[start : start + _CHUNK]
             crc = zlib.crc32(left, crc)
-            while left:
+            while moved is None and left:
                 left = left[file.write(left) :]
         os.fsync(file.fileno())
     return {"dtype": little.dtype.str, "shape": list(array.shape), "bytes": len(data), "crc32": crc}

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
+import logging
 import os
-import re
 import shutil
-import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from sosie.errors import StorageError, UsageError
+from sosie.errors import SosieError, StorageError, UsageError
+from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.durable import describe, naming, sync, sync_tree
+from sosie.storage.working import WorkingFolder, abandoned
 
+HINT = "Run again with --resume to go on."
+_CURABLE = (OSError, StorageError, UsageError, MemoryError, KeyboardInterrupt, SystemExit)
 _MARKERS = ("report.json", "manifest.json")
 _REPLACED = "replaced"
+_log = logging.getLogger("sosie")
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a run writes to: `overwrite` replaces what Sosie wrote there, `resume` goes on with a run that was killed.
+
+    With `resume`, checkpoints are written from the start; a run that finds none begins from the beginning.
+    """
+
+    path: str | os.PathLike[str]
+    overwrite: bool = False
+    resume: bool = False
 
 
 class OutputDirectory:
@@ -25,6 +41,10 @@ class OutputDirectory:
     The final directory must not exist or be empty. `overwrite` replaces one that Sosie wrote: it holds a
     `report.json` or `manifest.json` whose "format" begins with "sosie". `inputs` may not lie inside it. `scratch` is
     a folder for temporary files; it never appears.
+
+    A run with a `key` may write `checkpoints`. Then what it has written stays, hidden, when it is killed or fails with
+    an error that another try can cure, and a run with the same key and `resume` goes on with it; any other run of the
+    same output removes it.
 
     >>> import tempfile
     >>> final = Path(tempfile.mkdtemp()) / "out"
@@ -35,13 +55,20 @@ class OutputDirectory:
     """
 
     def __init__(
-        self, final: str | os.PathLike[str], overwrite: bool = False, inputs: Iterable[str | os.PathLike[str]] = ()
+        self,
+        final: str | os.PathLike[str],
+        overwrite: bool = False,
+        inputs: Iterable[str | os.PathLike[str]] = (),
+        *,
+        key: str | None = None,
+        resume: bool = False,
     ) -> None:
         self.final = Path(os.path.realpath(final))
         self._overwrite = overwrite
         self._inputs = [Path(os.path.realpath(file)) for file in inputs]
-        self._temporary: Path | None = None
-        self._lock = -1
+        self._key = key
+        self._resume = resume
+        self._working: WorkingFolder | None = None
 
     @property
     def path(self) -> Path:
@@ -54,43 +81,52 @@ class OutputDirectory:
         return self._folder / "scratch"
 
     @property
+    def checkpoints(self) -> Checkpoints:
+        """The checkpoints of this run: none without a key, all of them with `resume`."""
+        return _checkpoints(self._folder, self._key, self._resume)
+
+    @property
     def _folder(self) -> Path:
-        if self._temporary is None:
+        if self._working is None:
             raise UsageError("an OutputDirectory is used inside its `with` block")
-        return self._temporary
+        return self._working.path
 
     def __enter__(self) -> OutputDirectory:
         try:
             self.final.parent.mkdir(parents=True, exist_ok=True)
             self._recover()
             self._check_free()
-            self._temporary = Path(tempfile.mkdtemp(prefix=f"{self._prefix}{os.getpid()}-", dir=self.final.parent))
-            self._lock = _locked(self._temporary)
-            self.path.mkdir()
+            if self._working is None:
+                self._working = WorkingFolder.create(self.final, self._key)
+            elif self._key is not None:
+                self._working.take_over(self.final, self._key)
+            self.path.mkdir(exist_ok=True)
+            shutil.rmtree(self.scratch, ignore_errors=True)
             self.scratch.mkdir()
             _probe(self.path)
+        except SosieError as error:
+            self._leave(error)
+            raise
         except OSError as error:
-            self._discard()
             message = f"{self.final}: cannot be written ({error.strerror or error}). Choose another output directory."
-            raise UsageError(message) from error
+            failure = UsageError(message)
+            self._leave(failure)
+            raise failure from error
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        ours = isinstance(error, OSError) and self._is_ours(error)
         try:
             if error is None:
                 with naming(self.final):
                     self._commit()
-        finally:
-            self._discard()
-        if ours and isinstance(error, OSError):
-            raise StorageError(describe(error, self.final)) from error
-
-    @property
-    def _prefix(self) -> str:
-        return f".{self.final.name}.sosie-"
+            elif isinstance(error, OSError) and self._is_ours(error):
+                raise StorageError(describe(error, self.final)) from error
+        except BaseException as failure:
+            self._leave(failure)
+            raise
+        self._leave(error)
 
     def _check_free(self) -> None:
         if any(file.is_relative_to(self.final) for file in self._inputs):
@@ -117,36 +153,49 @@ class OutputDirectory:
             os.rename(self.final, replaced)
         try:
             os.rename(self.path, self.final)
+            sync(self._folder)
+            sync(self.final.parent)
         except OSError:
+            if not self.path.exists():
+                os.rename(self.final, self.path)
             if replaced.exists():
                 os.rename(replaced, self.final)
             raise
-        sync(self._folder)
-        sync(self.final.parent)
 
     def _recover(self) -> None:
-        """Remove what processes that died left behind; put back an output that was being replaced."""
-        pattern = re.compile(re.escape(self._prefix) + r"(\d+)-\w+")
-        for name in os.listdir(self.final.parent):
-            found = pattern.fullmatch(name)
-            if not found or (int(found[1]) != os.getpid() and _is_alive(int(found[1]))):
-                continue
-            left = self.final.parent / name
-            lock = _locked(left)
-            if lock < 0:
-                continue
-            if (left / _REPLACED).exists() and not os.path.lexists(self.final):
-                os.rename(left / _REPLACED, self.final)
-            shutil.rmtree(left, ignore_errors=True)
-            os.close(lock)
+        """Put back an output that was being replaced; take what can be resumed, remove what else dead runs left."""
+        others = False
+        for left in abandoned(self.final):
+            if (left.path / _REPLACED).exists() and not os.path.lexists(self.final):
+                os.rename(left.path / _REPLACED, self.final)
+            if self._can_resume(left):
+                if self._key is not None and left.belongs_to(self._key):
+                    self._working = left
+                    continue
+                others = True
+            left.remove()
+        if self._resume and self._working is None:
+            reason = "The inputs or options changed" if others else "There is nothing to resume"
+            _log.warning("%s: the run starts from the beginning.", reason)
 
-    def _discard(self) -> None:
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-            self._temporary = None
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+    def _can_resume(self, left: WorkingFolder) -> bool:
+        """Whether a resumed run may go on with a folder, if it is of the same run."""
+        wanted = self._resume and self._working is None
+        return wanted and (left.path / "output").is_dir() and _checkpoints(left.path, self._key).held
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Let go of the working folder: kept, and said so, if another try can go on with it, else removed."""
+        working, self._working = self._working, None
+        if working is None:
+            return
+        if error is None or not _is_curable(error) or not _checkpoints(working.path, self._key).held:
+            working.remove()
+            return
+        working.release()
+        if isinstance(error, SosieError):
+            error.args = (f"{error} {HINT}",)
+        else:
+            error.add_note(HINT)
 
     def _is_ours(self, error: OSError) -> bool:
         """Whether an error concerns this output: writes that fail name no file."""
@@ -156,15 +205,13 @@ class OutputDirectory:
         return path.is_relative_to(self._folder) or path.is_relative_to(self.final)
 
 
-def _locked(directory: Path) -> int:
-    """Lock a directory for this process and return its descriptor, -1 if another holds it."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return -1
-    return descriptor
+def _checkpoints(folder: Path, key: str | None, forced: bool = False) -> Checkpoints:
+    return Checkpoints(folder / "checkpoints", key, forced)
+
+
+def _is_curable(error: BaseException) -> bool:
+    """Whether the same run may succeed another time: with more space or memory, or an input that is back."""
+    return isinstance(error, _CURABLE) or isinstance(error.__cause__, OSError)
 
 
 def _probe(directory: Path) -> None:
@@ -180,13 +227,3 @@ def _written_by_sosie(marker: Path) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and str(content.get("format", "")).startswith("sosie")
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

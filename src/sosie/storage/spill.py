@@ -17,16 +17,21 @@ from sosie.storage.durable import naming
 class Spill:
     """An append-only array of one dtype, kept in memory below `memory` bytes and in a file of `directory` beyond.
 
+    The file is removed when the spill is closed; with `keep` it stays, for whoever owns the directory.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Spill(folder, np.int64, memory=8) as numbers:
     ...     numbers.append(np.arange(2)), numbers.append(np.arange(2, 5)), len(numbers), numbers.array().tolist()
     (None, None, 5, [0, 1, 2, 3, 4])
     """
 
-    def __init__(self, directory: str | os.PathLike[str], dtype: DTypeLike, memory: int = 64 << 20) -> None:
+    def __init__(
+        self, directory: str | os.PathLike[str], dtype: DTypeLike, memory: int = 64 << 20, *, keep: bool = False
+    ) -> None:
         self.dtype = np.dtype(dtype)
         self._directory = directory
         self._memory = memory
+        self._keep = keep
         self._parts: list[NDArray[Any]] = []
         self._length = 0
         self._descriptor: int | None = None
@@ -80,9 +85,9 @@ class Spill:
         return whole
 
     def close(self) -> None:
-        """Remove the file; arrays that were returned stay valid."""
+        """Let go of the file; arrays that were returned stay valid."""
         self._parts, self._length = [], 0
-        self._remove()
+        self._remove(self._keep)
 
     def _move(self) -> None:
         with naming(self._directory):
@@ -97,10 +102,11 @@ class Spill:
             raise
         self._parts = []
 
-    def _remove(self) -> None:
+    def _remove(self, keep: bool = False) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
-            os.unlink(self._path)
+            if not keep:
+                os.unlink(self._path)
             self._descriptor = None
 
     def _write(self, values: NDArray[Any], at: int) -> None:

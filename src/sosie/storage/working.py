@@ -1,0 +1,96 @@
+"""Working folders beside an output: locked while their process lives, taken over or removed when it has died."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_TAG = 16  # digits of a run's key that are part of the name
+
+
+@dataclass
+class WorkingFolder:
+    """A hidden folder `.NAME.sosie-PID-...` beside the output NAME, which one process at a time holds the lock of.
+
+    The lock, not the number of the process, tells whether it lives: other hosts and containers have the same numbers.
+    """
+
+    path: Path
+    _lock: int | None
+
+    @classmethod
+    def create(cls, final: Path, key: str | None) -> WorkingFolder:
+        """Make a new one for this process; a run with a key can be found by it."""
+        while True:
+            path = _unused(final, key)
+            path.mkdir(0o700)
+            try:
+                return cls(path, _locked(path))
+            except (BlockingIOError, FileNotFoundError):
+                continue  # in the moment before the lock, another run has taken it for a leftover
+
+    def belongs_to(self, key: str) -> bool:
+        """Whether a run with this key made it."""
+        return f"-{key[:_TAG]}-" in self.path.name
+
+    def take_over(self, final: Path, key: str) -> None:
+        """Give the folder of a process that died the name of one of this process."""
+        path = _unused(final, key)
+        os.rename(self.path, path)
+        self.path = path
+
+    def release(self) -> None:
+        """Let go of the folder as it is."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def remove(self) -> None:
+        """Remove the folder, as far as that is possible."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.release()
+
+
+def abandoned(final: Path) -> Iterator[WorkingFolder]:
+    """Yield the working folders that processes left behind when they died, locked by this one."""
+    pattern = re.compile(re.escape(_prefix(final)) + r"\d+-(?:[0-9a-f]+-)?\w+")
+    for name in sorted(filter(pattern.fullmatch, os.listdir(final.parent))):
+        try:
+            lock = _locked(final.parent / name)
+        except (BlockingIOError, FileNotFoundError):
+            continue
+        if lock is not None:
+            yield WorkingFolder(final.parent / name, lock)
+
+
+def _prefix(final: Path) -> str:
+    return f".{final.name}.sosie-"
+
+
+def _unused(final: Path, key: str | None) -> Path:
+    tag = "" if key is None else f"{key[:_TAG]}-"
+    return final.parent / f"{_prefix(final)}{os.getpid()}-{tag}{secrets.token_hex(4)}"
+
+
+def _locked(directory: Path) -> int | None:
+    """Lock a directory for this process and return its descriptor, None where the file system knows no locks.
+
+    Raises if another process holds the lock, or has removed or renamed the directory meanwhile.
+    """
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.stat(directory)):
+            return descriptor
+        raise FileNotFoundError(directory)
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError | FileNotFoundError):
+            raise
+        return None
