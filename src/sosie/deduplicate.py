@@ -30,6 +30,7 @@ from sosie.matches.identical import collapse, expand
 from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.similarity import as_fraction
 from sosie.matches.verify import verify_rows
+from sosie.report.check import checked
 from sosie.report.deduplication import Deduplication
 from sosie.report.page import write_page
 from sosie.report.stages import Progress, Silent, Stages, physical_memory
@@ -124,6 +125,8 @@ class Deduplicator:
                 found = expand(verified, groups, sets.stops - sets.starts)
             result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
             if target is not None:
+                with stages.run("check"):
+                    result = checked(result, collection, groups, self.threshold, threads)
                 with stages.run("write", total=reading.documents) as stage:
                     result.write_tables(target)
                     result.write_documents(target, threads, stage.advance)

@@ -1,0 +1,42 @@
+"""A result held against exact search on a sample, from the features at hand, before it is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from sosie.evaluation.compare import Comparison
+from sosie.evaluation.recall import draw, measure_recall
+from sosie.features.collect import Collection
+from sosie.matches.groups import Groups
+from sosie.matches.sets import sets_of
+from sosie.report.deduplication import Deduplication
+from sosie.types import F64, Pairs
+
+SAMPLE, SEED = 1000, 0
+
+
+def checked(
+    result: Deduplication,
+    collection: Collection,
+    groups: Groups,
+    threshold: Fraction,
+    threads: int | None = None,
+    *,
+    weights: F64 | None = None,
+) -> Deduplication:
+    """Return the result with the recall measured on a sample in its report, and with the sample's near misses.
+
+    `groups` are the rows of the collection that were compared as one, `weights` those of its features for cosine.
+    """
+    sets, _ = sets_of(collection.features)
+    compared = Comparison(sets, result.report["parameters"]["similarity"], weights)
+    documents = collection.documents
+    found = Pairs(np.searchsorted(documents, result.found.a), np.searchsorted(documents, result.found.b))
+    sampled = draw(len(collection), SAMPLE, SEED)
+    kept = result.grouped.kept[documents]
+    measured, near = measure_recall(compared, groups, sampled, found, kept, threshold, threads)
+    result.report["measured"] = {"seed": SEED, **measured.described()}
+    return replace(result, near=replace(near, a=documents[near.a], b=documents[near.b]))
