@@ -19,6 +19,7 @@ from sosie.matches.sets import rows_of
 from sosie.types import Pairs
 
 MEASURES = ("jaccard", "cosine", "containment", "weighted")
+HASHES = np.random.default_rng(0).integers(0, 2**64, 64, np.uint64)
 THRESHOLDS = [Fraction(1, 20), Fraction(3, 10), Fraction(1, 2), Fraction(4, 5), Fraction(1)]
 
 
@@ -28,8 +29,8 @@ def weight(feature):
 
 def compared(rows, measure):
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    values = [value for row in rows for value in sorted(row)]
-    sets = rows_of(np.array(values, np.uint64) << np.uint64(58), offsets[:-1], offsets[1:])
+    values = [value for row in rows for value in sorted(row, key=HASHES.__getitem__)]
+    sets = rows_of(HASHES[np.array(values, np.int64)], offsets[:-1], offsets[1:])
     if measure != "weighted":
         return Comparison(sets, measure)
     return Comparison(sets, "cosine", np.array([weight(value) for value in values], np.float64))
@@ -95,7 +96,8 @@ def test_against_comparing_everything(measure, rows, size, threshold, data):
         if near.total is not None:
             assert Fraction(int(near.shared[index]), int(near.total[index])) == values[pair]
     by_content = {frozenset(map(frozenset, (rows[i], rows[j]))): values[i, j] for i, j in seen - true}
-    below = sorted((value for value in by_content.values() if reaches(measure, value, threshold - MARGIN)), reverse=True)
+    close = (value for value in by_content.values() if reaches(measure, value, threshold - MARGIN))
+    below = sorted(close, reverse=True)
     assert near.similarity.tolist() == pytest.approx([as_float(measure, value) for value in below[:MISSES]])
 
 
