@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sosie.errors import UsageError
-from sosie.evaluation import recall, search
+from sosie.evaluation import recall, search, sought
 from sosie.evaluation.compare import Comparison
-from sosie.evaluation.recall import MARGIN, MISSES, SampledRecall, draw, measure_recall
+from sosie.evaluation.recall import MARGIN, MISSES, SampledRecall, affordable, draw, measure_recall
 from sosie.matches.groups import STAR
 from sosie.matches.identical import collapse
 from sosie.matches.sets import rows_of
@@ -72,9 +72,10 @@ def test_against_comparing_everything(measure, rows, size, threshold, data):
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
     comparison = compared(rows, measure)
     groups = collapse(comparison.sets, np.arange(count))
-    sampled = draw(count, size, 3)
+    drawn = draw(count, size, 3)
+    sampled = np.isin(np.arange(count), drawn)
     a, b = (np.array([pair[side] for pair in listed], np.int64) for side in (0, 1))
-    measured, near = measure_recall(comparison, groups, sampled, Pairs(a, b), kept, threshold)
+    measured, near = measure_recall(comparison, groups, drawn, Pairs(a, b), kept, threshold)
     seen = {pair for pair in every if sampled[list(pair)].any()}
     true = {pair for pair in seen if reaches(measure, values[pair], threshold)}
     unsettled = {pair for pair in true if kept[list(pair)].all()}
@@ -119,9 +120,9 @@ def test_small_pieces_and_threads_change_nothing(measure, monkeypatch):
     whole = measure_with(1)
     assert whole[0].recall == 1 and whole[0].true_pairs >= 100 and whole[0].wrong_pairs > 1_000
     assert len(whole[1][0]) == MISSES and whole[0].missed
-    monkeypatch.setattr(search, "SPAN", 16)
+    monkeypatch.setattr(sought, "SPAN", 16)
     monkeypatch.setattr(search, "CANDIDATES", 5)
-    monkeypatch.setattr(search, "FILTER_BITS", 2)
+    monkeypatch.setattr(sought, "FILTER_BITS", 2)
     assert measure_with(2) == whole
 
 
@@ -131,7 +132,7 @@ def test_near_misses_are_distinct_groups_and_the_nearest_ones():
     comparison = compared(rows, "jaccard")
     groups = collapse(comparison.sets, np.arange(len(rows)))
     none = Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
-    _, near = measure_recall(comparison, groups, np.ones(len(rows), np.bool_), none, None, Fraction(9, 10))
+    _, near = measure_recall(comparison, groups, np.arange(len(rows)), none, None, Fraction(9, 10))
     exact = sorted({similarity("jaccard", x, y) for x, y in combinations(rows, 2)}, reverse=True)
     assert near.similarity[0] == max(float(value) for value in exact if value < Fraction(9, 10))
     assert len(near) == MISSES and len({*zip(near.a.tolist(), near.b.tolist(), strict=True)}) == MISSES
@@ -147,12 +148,11 @@ def test_of_a_star_all_pairs_count_as_listed(sampled_rows):
     star = [(0, row) for row in range(1, large)]
     between = [(row, large) for row in range(large)] + [(0, large + 1)]
     groups = collapse(comparison.sets, np.arange(count))
-    sampled = np.zeros(count, np.bool_)
-    sampled[sampled_rows] = True
+    sampled = np.isin(np.arange(count), sampled_rows)
 
     def measured(listed):
         a, b = (np.array([pair[side] for pair in listed], np.int64) for side in (0, 1))
-        return measure_recall(comparison, groups, sampled, Pairs(a, b), None, Fraction(4, 5))[0]
+        return measure_recall(comparison, groups, np.array(sampled_rows), Pairs(a, b), None, Fraction(4, 5))[0]
 
     true = sum(sampled[list(pair)].any() for pair in combinations(range(count), 2))
     whole = measured([*star, *between, (large, large + 1)])
@@ -187,5 +187,18 @@ def test_nothing_below_the_least_similarity_is_asked_for(monkeypatch):
     comparison = compared([{1, 2}, {3, 4}, {2, 3}], "jaccard")
     groups = collapse(comparison.sets, np.arange(3))
     none = Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
-    _, near = measure_recall(comparison, groups, np.ones(3, np.bool_), none, None, Fraction(1, 2))
+    _, near = measure_recall(comparison, groups, np.arange(3), none, None, Fraction(1, 2))
     assert list(zip(near.a.tolist(), near.b.tolist(), strict=True)) == [(0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_as_many_rows_as_the_budget_allows(measure):
+    """A row costs as many steps as its features occur in distinct rows; for Jaccard, as its rarest ones do."""
+    rows = [{0, 1, 2, 3}, {0, 1, 2, 4}, {0, 1, 2, 5}, {0, 1, 2, 5}, set()]
+    comparison = compared(rows, measure)
+    groups = collapse(comparison.sets, np.arange(5))
+    drawn = np.array([3, 4, 2, 0, 1])
+    # at least 0.9 - 0.1 of a set of four needs one feature, its own; the group of rows 2 and 3 is searched for once
+    each = 1 if measure == "jaccard" else 3 * 3 + 1
+    for budget, count in ((0, 1), (each - 1, 1), (each, 3), (2 * each - 1, 3), (2 * each, 4), (3 * each, 5)):
+        assert affordable(comparison, groups, drawn, Fraction(9, 10), budget).tolist() == drawn[:count].tolist()

@@ -15,6 +15,7 @@ import numpy as np
 
 from sosie.evaluation.compare import Comparison, chosen
 from sosie.evaluation.search import search
+from sosie.evaluation.sought import sought
 from sosie.matches.groups import STAR, Groups
 from sosie.types import I64, Bools, Pairs, VerifiedPairs
 
@@ -94,27 +95,43 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     return (0.0 if successes == 0 else low), (1.0 if successes == trials else high)
 
 
-def draw(count: int, size: int, seed: int) -> Bools:
-    """Return which of `count` rows are in a random sample of `size`, or all if there are fewer."""
-    sampled = np.zeros(count, np.bool_)
-    sampled[np.random.default_rng(seed).choice(count, min(size, count), replace=False)] = True
-    return sampled
+def draw(count: int, size: int, seed: int) -> I64:
+    """Return a random sample of `size` of `count` rows, or all if there are fewer, in the order of drawing."""
+    return np.random.default_rng(seed).choice(count, min(size, count), replace=False)
+
+
+def affordable(
+    compared: Comparison, groups: Groups, drawn: I64, threshold: Fraction, budget: int, threads: int | None = None
+) -> I64:
+    """Return the rows drawn first whose search looks at no more than `budget` features of other rows; at least one.
+
+    In a collection where everything resembles everything, each sampled row has as many similar ones as there are rows.
+    """
+    group = groups.of_rows(len(compared.sizes))[drawn]
+    probes, first = np.unique(group, return_index=True)
+    probes, first = probes[probes >= 0], first[probes >= 0]
+    steps = np.zeros(len(drawn), np.int64)  # rows of one group are searched for once
+    wanted = sought(compared.of_rows(groups.representatives), probes, _least_near(threshold), threads)
+    steps[first] = wanted.steps
+    return drawn[: max(int(np.searchsorted(np.cumsum(steps), budget, side="right")), 1)]
 
 
 def measure_recall(
     compared: Comparison,
     groups: Groups,
-    sampled: Bools,
+    drawn: I64,
     found: Pairs | VerifiedPairs,
     kept: Bools | None,
     threshold: Fraction,
     threads: int | None = None,
 ) -> tuple[SampledRecall, VerifiedPairs]:
-    """Compare the sampled rows with all rows, exactly: what of that a run found, and what is just below the threshold.
+    """Compare the drawn rows with all rows, exactly: what of that a run found, and what is just below the threshold.
 
     `groups` are the rows with identical features, `found` the pairs of rows of the run, `kept` who stays (None for a
     join). The second result are at most MISSES pairs of rows within MARGIN below the threshold, the nearest first.
     """
+    sampled = np.zeros(len(compared.sizes), np.bool_)
+    sampled[drawn] = True
     sample = _Sample(compared, groups, sampled, np.ones(len(sampled), np.bool_) if kept is None else kept)
     right, wrong = sample.listed(found, threshold, threads)
     true, unsettled, missed, near = sample.search(threshold, threads)
@@ -143,8 +160,7 @@ class _Sample:
 
     def listed(self, found: Pairs | VerifiedPairs, threshold: Fraction, threads: int | None) -> tuple[int, int]:
         """Count the listed pairs with a sampled row: those that are similar, and those that are not."""
-        group = np.full(len(self.sampled), -1, np.int64)  # rows without features are in none
-        group[self.groups.rows] = np.repeat(np.arange(len(self.groups)), self.groups.sizes)
+        group = self.groups.of_rows(len(self.sampled))
         large = np.append(self.counts[:, 0] > STAR, False)[group]
         there = np.flatnonzero((found.a >= 0) & (found.b >= 0) & (found.a != found.b))
         counted = self.sampled | large
@@ -184,7 +200,7 @@ class _Sample:
 
         similar = counts[probes] - 1  # a group is similar to itself, but a row is not a pair
         near = []
-        for sums, misses in search(distinct, probes, max(threshold - MARGIN, LEAST), summarise, threads):
+        for sums, misses in search(distinct, probes, _least_near(threshold), summarise, threads):
             similar += sums
             near.append(misses)
         m, n = counts[probes, 1], counts[probes, 3]
@@ -201,6 +217,10 @@ class _Sample:
         rows[owner] = self.groups.rows[member]  # the last one written is the first
         a, b = rows[pairs.a], rows[pairs.b]
         return replace(pairs, a=np.minimum(a, b), b=np.maximum(a, b))
+
+
+def _least_near(threshold: Fraction) -> Fraction:
+    return max(threshold - MARGIN, LEAST)
 
 
 def _packed(a: I64, b: I64) -> I64:

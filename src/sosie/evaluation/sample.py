@@ -48,8 +48,8 @@ def sampled_recall(
         found, kept = _found(result, collection, numbering)
         sets, _ = sets_of(collection.features)
         groups = collapse(sets, np.arange(len(collection)))
-        sampled = draw(len(collection), size, seed)
-        return measure_recall(Comparison(sets), groups, sampled, found, kept, threshold, threads)[0]
+        drawn = draw(len(collection), size, seed)
+        return measure_recall(Comparison(sets), groups, drawn, found, kept, threshold, threads)[0]
 
 
 def _one_of(said: Any, given: Any, name: str) -> Any:

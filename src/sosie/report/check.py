@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from sosie.evaluation.compare import Comparison
-from sosie.evaluation.recall import draw, measure_recall
+from sosie.evaluation.recall import affordable, draw, measure_recall
 from sosie.features.collect import Collection
 from sosie.matches.groups import Groups
 from sosie.matches.sets import sets_of
@@ -16,6 +16,7 @@ from sosie.report.deduplication import Deduplication
 from sosie.types import F64, Pairs
 
 SAMPLE, SEED = 1000, 0
+BUDGET = 1 << 24  # features that the search may look at: a second or so, where everything resembles everything
 
 
 def checked(
@@ -29,14 +30,16 @@ def checked(
 ) -> Deduplication:
     """Return the result with the recall measured on a sample in its report, and with the sample's near misses.
 
-    `groups` are the rows of the collection that were compared as one, `weights` those of its features for cosine.
+    At most SAMPLE documents are drawn, and fewer where they are similar to very many. `groups` are the rows of the
+    collection that were compared as one, `weights` those of its features for cosine.
     """
     sets, _ = sets_of(collection.features)
     compared = Comparison(sets, result.report["parameters"]["similarity"], weights)
     documents = collection.documents
     found = Pairs(np.searchsorted(documents, result.found.a), np.searchsorted(documents, result.found.b))
-    sampled = draw(len(collection), SAMPLE, SEED)
+    drawn = draw(len(collection), SAMPLE, SEED)
+    drawn = affordable(compared, groups, drawn, threshold, BUDGET, threads)
     kept = result.grouped.kept[documents]
-    measured, near = measure_recall(compared, groups, sampled, found, kept, threshold, threads)
+    measured, near = measure_recall(compared, groups, drawn, found, kept, threshold, threads)
     result.report["measured"] = {"seed": SEED, **measured.described()}
     return replace(result, near=replace(near, a=documents[near.a], b=documents[near.b]))

@@ -1,0 +1,106 @@
+"""What a search looks for: the features of some rows, the probes, inverted; for Jaccard only the rarest of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sosie.evaluation.compare import Comparison
+from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.set_join import Sets
+from sosie.kernels.sought import sought_places
+from sosie.matches.groups import spread
+from sosie.types import F64, I32, I64, U64, Bools
+
+SPAN = 1 << 18  # features that one task looks up
+FILTER_BITS = 20  # of a table that says no for almost every feature that is not sought
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """Features to look up, sorted and distinct."""
+
+    features: U64
+
+    @cached_property
+    def _maybe(self) -> Bools:
+        """Which leading bits a feature of the table has."""
+        maybe = np.zeros(1 << FILTER_BITS, np.bool_)
+        maybe[self.features >> np.uint64(64 - FILTER_BITS)] = True
+        return maybe
+
+    def occurrences(self, sets: Sets, low: int, high: int) -> tuple[I64, I64, I64]:
+        """Return where in the rows from low to high one of the features stands, in which row, and which one it is."""
+        starts, stops = sets.starts[low:high], sets.stops[low:high]
+        at, row = sought_places(sets.hashes, starts, stops, self._maybe, 64 - FILTER_BITS)
+        hashes = sets.hashes[at]
+        which = np.minimum(np.searchsorted(self.features, hashes), len(self.features) - 1)
+        real = self.features[which] == hashes
+        return at[real], low + row[real], which[real]
+
+    def frequencies(self, compared: Comparison, threads: int | None = None) -> I64:
+        """Return how many rows have each of the features."""
+
+        def count(span: tuple[int, int]) -> I64:
+            return np.bincount(self.occurrences(compared.sets, *span)[2], minlength=len(self.features))
+
+        total = np.zeros(len(self.features), np.int64)
+        for part in ordered_map(count, row_spans(compared), threads) if len(total) else ():
+            total += part
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Sought:
+    """The features of probes, and the weight that each has in each probe (CSR).
+
+    `steps` says for each probe how many features of other rows a search has to look at.
+    """
+
+    table: FeatureTable
+    lists: Any
+    steps: I64
+
+
+def sought(compared: Comparison, probes: I64, least: Fraction, threads: int | None = None) -> Sought:
+    """Invert the features of the probes that every row with a similarity of at least `least` has one of.
+
+    For Jaccard, any |x| - ceil(t |x|) + 1 features of a set x will do: a set that has none of them shares too few. The
+    rarest ones are taken, so that what all documents share is not looked for.
+    """
+    sets, sizes = compared.sets, compared.sizes[probes]
+    at = spread(sets.starts[probes], sizes)
+    owner = np.repeat(np.arange(len(probes)), sizes)
+    table, which = _table(sets.hashes[at])
+    frequency = table.frequencies(compared, threads)
+    if compared.measure == "jaccard":
+        order = np.lexsort((which, frequency[which], owner))
+        place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        enough = sizes - -(-least.numerator * sizes // least.denominator) + 1
+        taken = order[place < enough[owner[order]]]
+        at, owner, frequency = at[taken], owner[taken], frequency[which[taken]]
+        table, which = _table(sets.hashes[at])
+    else:
+        frequency = frequency[which]
+    lists = csr_array((weights_at(compared, at), (which, owner)), (len(table.features), len(probes)))
+    return Sought(table, lists, np.bincount(owner, frequency, len(probes)).astype(np.int64))
+
+
+def row_spans(compared: Comparison) -> list[tuple[int, int]]:
+    """Cut the rows into spans that one task looks at."""
+    return spans(np.concatenate([np.zeros(1, np.int64), np.cumsum(compared.sizes)]), SPAN)
+
+
+def weights_at(compared: Comparison, at: I64) -> I32 | F64:
+    """Return the weights of the features at these places."""
+    return np.ones(len(at), np.int32) if compared.weights is None else compared.weights[at]
+
+
+def _table(hashes: U64) -> tuple[FeatureTable, I64]:
+    features, which = np.unique(hashes, return_inverse=True)
+    return FeatureTable(features), which
