@@ -123,6 +123,7 @@ def test_small_pieces_and_threads_change_nothing(measure, monkeypatch):
     monkeypatch.setattr(sought, "SPAN", 16)
     monkeypatch.setattr(search, "CANDIDATES", 5)
     monkeypatch.setattr(sought, "FILTER_BITS", 2)
+    monkeypatch.setattr(sought, "COUNTED", 100)
     assert measure_with(2) == whole
 
 
@@ -192,11 +193,12 @@ def test_nothing_below_the_least_similarity_is_asked_for(monkeypatch):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_as_many_rows_as_the_budget_allows(measure):
+def test_as_many_rows_as_the_budget_allows(measure, monkeypatch):
     """A row costs as many steps as its features occur in distinct rows; for Jaccard, as its rarest ones do."""
     rows = [{0, 1, 2, 3}, {0, 1, 2, 4}, {0, 1, 2, 5}, {0, 1, 2, 5}, set()]
     comparison = compared(rows, measure)
     groups = collapse(comparison.sets, np.arange(5))
+    monkeypatch.setattr(recall, "FEWEST", 1)
     drawn = np.array([3, 4, 2, 0, 1])
     # at least 0.9 - 0.1 of a set of four needs one feature, its own; the group of rows 2 and 3 is searched for once
     each = 1 if measure == "jaccard" else 3 * 3 + 1

@@ -22,6 +22,7 @@ from sosie.types import I64, Bools, Pairs, VerifiedPairs
 CONFIDENCE = 1.959964  # standard deviations on both sides of 95 %
 MARGIN = Fraction(1, 10)  # how far below the threshold a near miss may be
 MISSES = 10
+FEWEST = 5  # documents of a sample, however dense the collection is
 LEAST = Fraction(1, 10**6)  # any shared feature
 LOW = 0xFFFFFFFF
 
@@ -100,10 +101,8 @@ def draw(count: int, size: int, seed: int) -> I64:
     return np.random.default_rng(seed).choice(count, min(size, count), replace=False)
 
 
-def affordable(
-    compared: Comparison, groups: Groups, drawn: I64, threshold: Fraction, budget: int, threads: int | None = None
-) -> I64:
-    """Return the rows drawn first whose search looks at no more than `budget` features of other rows; at least one.
+def affordable(compared: Comparison, groups: Groups, drawn: I64, threshold: Fraction, budget: int) -> I64:
+    """Return the rows drawn first whose search looks at about `budget` features of other rows; at least FEWEST.
 
     In a collection where everything resembles everything, each sampled row has as many similar ones as there are rows.
     """
@@ -111,9 +110,8 @@ def affordable(
     probes, first = np.unique(group, return_index=True)
     probes, first = probes[probes >= 0], first[probes >= 0]
     steps = np.zeros(len(drawn), np.int64)  # rows of one group are searched for once
-    wanted = sought(compared.of_rows(groups.representatives), probes, _least_near(threshold), threads)
-    steps[first] = wanted.steps
-    return drawn[: max(int(np.searchsorted(np.cumsum(steps), budget, side="right")), 1)]
+    steps[first] = sought(compared.of_rows(groups.representatives), probes, _least_near(threshold)).steps
+    return drawn[: max(int(np.searchsorted(np.cumsum(steps), budget, side="right")), FEWEST)]
 
 
 def measure_recall(

@@ -40,7 +40,7 @@ def search(
     >>> list(search(Comparison(sets), np.array([1]), Fraction(1, 2), lambda pairs: pairs.b.tolist()))
     [[0]]
     """
-    wanted = sought(compared, probes, least, threads)
+    wanted = sought(compared, probes, least)
 
     def of_span(span: tuple[int, int]) -> list[T]:
         found = (_near(compared, least, *piece) for piece in _products(compared, probes, wanted, *span))

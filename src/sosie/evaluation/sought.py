@@ -11,13 +11,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sosie.evaluation.compare import Comparison
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.parallel import spans
 from sosie.kernels.set_join import Sets
 from sosie.kernels.sought import sought_places
 from sosie.matches.groups import spread
 from sosie.types import F64, I32, I64, U64, Bools
 
 SPAN = 1 << 18  # features that one task looks up
+COUNTED = 1 << 21  # features that are enough to tell which ones are rare
 FILTER_BITS = 20  # of a table that says no for almost every feature that is not sought
 
 
@@ -43,23 +44,21 @@ class FeatureTable:
         real = self.features[which] == hashes
         return at[real], low + row[real], which[real]
 
-    def frequencies(self, compared: Comparison, threads: int | None = None) -> I64:
-        """Return how many rows have each of the features."""
-
-        def count(span: tuple[int, int]) -> I64:
-            return np.bincount(self.occurrences(compared.sets, *span)[2], minlength=len(self.features))
-
-        total = np.zeros(len(self.features), np.int64)
-        for part in ordered_map(count, row_spans(compared), threads) if len(total) else ():
-            total += part
-        return total
+    def frequencies(self, compared: Comparison) -> I64:
+        """Return about how many rows have each of the features: exactly in a small collection, else from every nth."""
+        every = int(compared.sizes.sum()) // COUNTED + 1
+        some = compared.of_rows(np.arange(0, len(compared.sizes), every))
+        if not len(self.features):
+            return np.empty(0, np.int64)
+        found = self.occurrences(some.sets, 0, len(some.sizes))[2]
+        return every * np.bincount(found, minlength=len(self.features))
 
 
 @dataclass(frozen=True, eq=False)
 class Sought:
     """The features of probes, and the weight that each has in each probe (CSR).
 
-    `steps` says for each probe how many features of other rows a search has to look at.
+    `steps` says for each probe about how many features of other rows a search has to look at.
     """
 
     table: FeatureTable
@@ -67,17 +66,17 @@ class Sought:
     steps: I64
 
 
-def sought(compared: Comparison, probes: I64, least: Fraction, threads: int | None = None) -> Sought:
+def sought(compared: Comparison, probes: I64, least: Fraction) -> Sought:
     """Invert the features of the probes that every row with a similarity of at least `least` has one of.
 
     For Jaccard, any |x| - ceil(t |x|) + 1 features of a set x will do: a set that has none of them shares too few. The
-    rarest ones are taken, so that what all documents share is not looked for.
+    rarest ones are taken, so that what all documents share is not looked for; any others would do as well.
     """
     sets, sizes = compared.sets, compared.sizes[probes]
     at = spread(sets.starts[probes], sizes)
     owner = np.repeat(np.arange(len(probes)), sizes)
     table, which = _table(sets.hashes[at])
-    frequency = table.frequencies(compared, threads)
+    frequency = table.frequencies(compared)
     if compared.measure == "jaccard":
         order = np.lexsort((which, frequency[which], owner))
         place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

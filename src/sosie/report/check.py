@@ -16,7 +16,7 @@ from sosie.report.deduplication import Deduplication
 from sosie.types import F64, Pairs
 
 SAMPLE, SEED = 1000, 0
-BUDGET = 1 << 24  # features that the search may look at: a second or so, where everything resembles everything
+BUDGET = 1 << 25  # features that the search may look at: a second or so, where everything resembles everything
 
 
 def checked(
@@ -38,7 +38,7 @@ def checked(
     documents = collection.documents
     found = Pairs(np.searchsorted(documents, result.found.a), np.searchsorted(documents, result.found.b))
     drawn = draw(len(collection), SAMPLE, SEED)
-    drawn = affordable(compared, groups, drawn, threshold, BUDGET, threads)
+    drawn = affordable(compared, groups, drawn, threshold, BUDGET)
     kept = result.grouped.kept[documents]
     measured, near = measure_recall(compared, groups, drawn, found, kept, threshold, threads)
     result.report["measured"] = {"seed": SEED, **measured.described()}

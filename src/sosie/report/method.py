@@ -51,6 +51,8 @@ def percent(share: float | None) -> str:
     """
     if share is None:
         return "not stated"
+    if 0 < share < 1e-5:
+        return "below 0.001 %"
     return "100 %" if share == 1 else f"{min(round(100 * share, 3), 99.999):g} %"
 
 
