@@ -40,7 +40,10 @@ def recall_tile(report: dict[str, Any]) -> str:
     found = f"{measured['found_pairs']:,} of {measured['true_pairs']:,} pairs in a sample" if share is not None else ""
     if predicted is not None:
         return f"{percent(predicted)}<small>predicted{f'; measured {percent(share)}: {found}' if found else ''}</small>"
-    return f"{percent(share)}<small>measured: {found}</small>" if found else "not stated"
+    if not found:
+        return "not stated"
+    settled = f"of all pairs, {percent(measured['settled'])} settled: not both documents stay"
+    return f"{percent(share)}<small>measured: {found} are listed; {settled}</small>"
 
 
 def percent(share: float | None) -> str:
@@ -93,7 +96,7 @@ def _against(report: dict[str, Any]) -> str:
 def _predicted(report: dict[str, Any]) -> str:
     recall = report["predicted_recall"]
     if recall is None:
-        return "No recall is predicted, because some comparisons were left out: see the warnings."
+        return "Some comparisons were left out (see the warnings), so that no recall is predicted."
     if recall == 1:
         return "Every pair that reaches the threshold is found."
     return f"A pair at the threshold is found with a probability of {percent(recall)}."
@@ -103,7 +106,7 @@ def _measured(measured: dict[str, Any] | None) -> str:
     if not measured:
         return ""
     drawn = (
-        f"To check this, {measured['sampled']:,} of {measured['documents']:,} documents, drawn at random, were compared"
+        f"As a check, {measured['sampled']:,} of {measured['documents']:,} documents, drawn at random, were compared"
         " with all others, exactly"
     )
     if measured["recall"] is None:
@@ -111,7 +114,8 @@ def _measured(measured: dict[str, Any] | None) -> str:
     low, high = measured["interval"]
     return (
         f"{drawn}: {measured['found_pairs']:,} of their {measured['true_pairs']:,} similar pairs were found,"
-        f" {percent(measured['recall'])} (95 % confidence: {percent(low)} to {percent(high)}). Of the"
+        f" {percent(measured['recall'])} (95 % confidence: {percent(low)} to {percent(high)}); of"
+        f" {percent(measured['settled'])} of the pairs not both documents stay. Of the"
         f" {measured['kept']:,} sampled documents that stay, {measured['missed']:,} are similar to another that stays."
     )
 

@@ -77,8 +77,9 @@ def threshold_panels(examples: Examples, report: dict[str, Any], shown: Shown) -
     else:
         said = f"No pair reaches the threshold of {threshold}."
     return (
-        f"{legend}<h3>Just above</h3>\n<p>{said}</p>\n{shown.panels(above)}\n"
-        f"<h3>Just below</h3>\n<p>{_said_below(below, threshold, report.get('measured'))}</p>\n{shown.panels(below)}\n"
+        f'{legend}<div id="above"><h3>Just above</h3>\n<p>{said}</p>\n{shown.panels(above)}\n</div>\n'
+        f'<div id="below"><h3>Just below</h3>\n<p>{_said_below(below, threshold, report.get("measured"))}</p>\n'
+        f"{shown.panels(below)}\n</div>\n"
     )
 
 
