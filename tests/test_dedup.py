@@ -223,7 +223,11 @@ def test_report(table, tmp_path):
         "clusters": "anchored",
     }
     assert report["predicted_recall"] == pytest.approx(method.recall(0.7), abs=1e-6)
-    assert [stage["stage"] for stage in report["stages"]] == ["read", "collapse", "match", "verify", "cluster", "write"]
+    stages = ["read", "collapse", "match", "verify", "cluster", "check", "write"]
+    assert [stage["stage"] for stage in report["stages"]] == stages
+    assert report["measured"]["sampled"] == report["measured"]["documents"] == len(table)
+    found = [report["measured"][name] for name in ("true_pairs", "found_pairs", "wrong_pairs", "missed")]
+    assert found == [report["counts"]["pairs"], report["counts"]["pairs"], 0, 0]
     assert all(stage["seconds"] >= 0 and stage["peak_memory_bytes"] > 0 for stage in report["stages"])
     assert report["counts"]["without_features"] == 4
     assert (

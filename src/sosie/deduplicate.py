@@ -33,6 +33,7 @@ from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.similarity import as_fraction
 from sosie.matches.stored import load_pairs, save_pairs
 from sosie.matches.verify import verify_rows
+from sosie.report.check import checked
 from sosie.report.deduplication import Deduplication
 from sosie.report.page import write_page
 from sosie.report.stages import Progress, Silent, Stages
@@ -149,6 +150,8 @@ class Deduplicator:
                 found = expand(verified, groups, sets.stops - sets.starts)
             result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
             if place.target is not None:
+                with stages.run("check"):
+                    result = checked(result, collection, groups, self.threshold, threads)
                 with stages.run("write", total=reading.documents) as stage:
                     finished = FinishedFiles(place.target, checkpoints)
                     result.write_tables(place.target)

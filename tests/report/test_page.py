@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 
@@ -83,14 +84,14 @@ def test_every_section_is_there(demo):
     numbers = result.report["counts"]
     for key in ("documents", "kept", "dropped", "pairs", "clusters", "largest_cluster"):
         assert f"<dd>{numbers[key]:,}</dd>" in text
-    assert "<dd>100 %</dd>" in text and "documents.jsonl" in read.sections["method"]
+    assert "<dd>100 %<small>predicted; measured 100 %: " in text and "documents.jsonl" in read.sections["method"]
     assert [tag for tag, _ in read.tags].count("svg") == 3
     assert "at least 0.8" in read.sections["method"] and "the first one stays" in read.sections["method"]
-    for stage in ("read", "collapse", "match", "verify", "cluster", "write"):
+    for stage in ("read", "collapse", "match", "verify", "cluster", "check", "write"):
         assert stage in read.sections["cost"]
     pairs = [attributes for tag, attributes in read.tags if tag == "details" and attributes.get("class") == "pair"]
     members = sum(min(size - 1, 3) for size in np.sort(np.bincount(result.grouped.anchor))[::-1][:10].tolist())
-    assert len(pairs) == 10 + 20 + members and len(read.texts) == 2 * len(pairs)
+    assert len(pairs) == 10 + 10 + 20 + members and len(read.texts) == 2 * len(pairs)
     assert all(attributes["dir"] == "auto" for _, attributes in read.tags if attributes.get("class") == "text")
 
 
@@ -114,7 +115,7 @@ def test_nothing_comes_from_elsewhere(demo):
 
 def test_the_same_result_gives_the_same_page(demo, tmp_path):
     result, folder = demo
-    again = Deduplicator().run(folder / "documents.jsonl", threads=1)
+    again = Deduplicator().run(folder / "documents.jsonl", output=tmp_path / "again", threads=1)
     again.report.update({key: result.report[key] for key in ("stages", "seconds", "threads")})
     assert page_of(result, tmp_path)[0] == page_of(again, tmp_path)[0]
 
@@ -214,14 +215,78 @@ def test_other_methods_and_clusters(tmp_path):
     assert "chains of similar pairs" in read.sections["method"] and "the longest one stays" in read.sections["method"]
     assert re.search(r"probability of 99\.9\d+ %", read.sections["method"]) and "digest" in text
     text, _ = page(texts, tmp_path, threshold=0.7, method="simhash")
-    assert "99.000 %" in text
+    assert "99 %" in text
 
 
 def test_a_recall_that_is_not_stated(tmp_path):
     result = sosie.dedup(pa.table({"text": [LONG]}))
     result.report["predicted_recall"] = None
     text, _ = page_of(result, tmp_path)
-    assert "<dd>not stated</dd>" in text and "No recall is stated" in text
+    assert "<dd>not stated</dd>" in text and "no recall is predicted" in text
+
+
+def test_what_is_just_below_the_threshold_is_shown(demo, tmp_path):
+    result, _ = demo
+    _, read = page_of(result, tmp_path)
+    assert len(result.near) == 10 and (result.near.similarity < 0.8).all() and (result.near.similarity >= 0.7).all()
+    said = read.sections["threshold"]
+    assert "Just above" in said and "The 10 most similar pairs of 1,000 documents drawn at random" in said
+    first = result.near.a[0], result.near.b[0]
+    assert "{} and {} {:,} of {:,} features".format(*(f"d{row}" for row in first), *exact(result.near, 0)) in said
+    _, read = page(["one two three four", "five six seven eight"], tmp_path)
+    assert "Not looked for" in read.sections["threshold"] and not read.texts
+    _, read = page(["one two three four", "five six seven eight"], tmp_path, output=tmp_path / "out")
+    assert "has a similarity from 0.7 to 0.8" in read.sections["threshold"]
+    assert "none of them is similar to another" in read.sections["method"]
+
+
+def exact(pairs, index):
+    return int(pairs.shared[index]), int(pairs.total[index])
+
+
+def test_recall_as_predicted_and_as_measured(demo, tmp_path):
+    result, _ = demo
+    measured = result.report["measured"]
+    assert measured["sampled"] == 1_000 and measured["recall"] == 1 == measured["settled"] and not measured["missed"]
+    pairs = f"{measured['found_pairs']:,} of {measured['true_pairs']:,} pairs in a sample"
+    assert f"<dd>100 %<small>predicted; measured 100 %: {pairs}</small></dd>" in page_of(result, tmp_path)[0]
+    bounded = {**result.report, "predicted_recall": None, "measured": {**measured, "recall": 0.25, "settled": 0.99}}
+    text, read = page_of(replace(result, report=bounded), tmp_path)
+    assert f"<dd>25 %<small>measured: {pairs} are listed; of all pairs, 99 % settled" in text
+    assert "so that no recall is predicted. As a check, 1,000 of 1,000 documents" in read.sections["method"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"similarity": "cosine"}, "the angle between their features: cosine similarity, at least 0.8"),
+        ({"similarity": "cosine", "weighting": "tf-idf"}, "cosine similarity (features weighted by tf-idf), at least"),
+        ({"similarity": "containment"}, "how much of the smaller one the larger one holds: containment, at least 0.8"),
+        ({"similarity": "jaccard", "weighting": "binary"}, "either has: Jaccard similarity, at least 0.8"),
+    ],
+)
+def test_the_measure_is_named(demo, tmp_path, parameters, said):
+    result, _ = demo
+    report = {**result.report, "parameters": {**result.report["parameters"], **parameters}}
+    assert said in page_of(replace(result, report=report), tmp_path)[1].sections["method"]
+
+
+def test_a_reference_is_named(demo, tmp_path):
+    result, _ = demo
+    counts = {**result.report["counts"], "dropped_against": 1_234}
+    against = {"inputs": ["old.jsonl", "<b>.jsonl", "c", "d"], "documents": 56_789}
+    said = page_of(replace(result, report={**result.report, "counts": counts, "against": against}), tmp_path)[1]
+    assert "1,234 documents were dropped because they are similar to one of the 56,789" in said.sections["method"]
+    assert "(old.jsonl, <b>.jsonl, c and 1 more)" in said.sections["method"]
+    assert "reference" not in page_of(result, tmp_path)[1].sections["method"]
+
+
+def test_a_giant_cluster_is_shown_with_the_warning(tmp_path):
+    text = "<i>" + LONG * 6
+    _, read = page([text] * 150, tmp_path)
+    assert text[:400] + " […]" in read.sections["warnings"] and text[:402] not in read.sections["warnings"]
+    _, read = page([LONG] * 150, tmp_path)
+    assert f"begins so (more):\n{LONG}\n" in read.sections["warnings"]
 
 
 def test_rejected_records_and_many_inputs(tmp_path):

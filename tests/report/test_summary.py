@@ -77,7 +77,12 @@ def test_stages_measure_what_ran_and_only_that():
 def test_a_report_as_text(clusters, said):
     report = {
         "counts": numbers(documents=12_345, kept=12_000, dropped=340, rejected=5, pairs=400, clusters=300),
-        "parameters": {"threshold": 0.8, "method": {"method": "minhash"}, "clusters": clusters},
+        "parameters": {
+            "threshold": 0.8,
+            "similarity": "jaccard",
+            "method": {"method": "minhash"},
+            "clusters": clusters,
+        },
         "predicted_recall": 0.99951,
         "seconds": 1.5,
         "threads": 2,
@@ -97,6 +102,52 @@ def test_a_report_as_text(clusters, said):
     ):
         assert part in text
     report["counts"]["rejected"], report["predicted_recall"] = 0, 1.0
-    assert "rejected" not in render_report(report) and "100 % predicted recall" in render_report(report)
+    assert "rejected" not in render_report(report) and "recall: predicted 100 % (minhash)" in render_report(report)
     report["predicted_recall"] = None
-    assert "no predicted recall" in render_report(report)
+    assert "recall: not predicted" in render_report(report) and "measured" not in render_report(report)
+
+
+def test_the_measured_recall_as_text(measured_report):
+    assert "recall: predicted 99.9 % (minhash), measured 98.7 % on a sample of 1,000 (" in render_report(
+        measured_report
+    )
+    assert "(296 of 300 pairs, 95 % interval 96.6 % to 99.5 %)" in render_report(measured_report)
+    assert "stay are similar" not in render_report(measured_report)
+    measured_report["predicted_recall"], measured_report["measured"]["missed"] = None, 2
+    assert "recall: not predicted (see the notes), measured 98.7 %" in render_report(measured_report)
+    assert "2 of 840 sampled documents that stay are similar to another" in render_report(measured_report)
+    measured_report["measured"] |= {"recall": None, "true_pairs": 0}
+    assert "a sample of 1,000 has no similar pairs" in render_report(measured_report)
+
+
+@pytest.fixture
+def measured_report():
+    return {
+        "counts": {**numbers(), "dropped_against": 7},
+        "parameters": {
+            "threshold": 0.8,
+            "similarity": "containment",
+            "method": {"method": "minhash"},
+            "clusters": "anchored",
+        },
+        "predicted_recall": 0.999,
+        "measured": {
+            "sampled": 1000,
+            "true_pairs": 300,
+            "found_pairs": 296,
+            "recall": 0.987,
+            "interval": [0.966, 0.995],
+            "kept": 840,
+            "missed": 0,
+        },
+        "seconds": 1.5,
+        "threads": 2,
+        "stages": [{"peak_memory_bytes": 3 << 20}],
+        "warnings": [],
+    }
+
+
+def test_other_measures_and_a_reference_as_text(measured_report):
+    assert "Containment >= 0.8" in render_report(measured_report) and "reference" not in render_report(measured_report)
+    measured_report["against"] = {"inputs": ["old.jsonl"], "documents": 50}
+    assert "7 of them because of the reference" in render_report(measured_report)

@@ -12,8 +12,9 @@ from sosie.cli.options import column_options, html_of, run_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
 from sosie.errors import UsageError
+from sosie.evaluation.recall import SampledRecall
 from sosie.evaluation.result import Result, load_result, numbered_documents
-from sosie.evaluation.sample import SampledRecall, sampled_recall
+from sosie.evaluation.sample import sampled_recall
 from sosie.evaluation.truth import TruthAgreement, compare_with_truth
 from sosie.evaluation.truth_file import read_truth
 from sosie.features.shingles import Shingles
@@ -160,16 +161,7 @@ def _truth_report(agreed: TruthAgreement) -> tuple[dict[str, Any], list[str]]:
 
 def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[dict[str, Any], list[str]]:
     low, high = measured.interval
-    said: dict[str, Any] = {
-        "documents": measured.documents,
-        "sampled": measured.sampled,
-        "seed": seed,
-        "true_pairs": measured.true_pairs,
-        "found_pairs": measured.found_pairs,
-        "wrong_pairs": measured.wrong_pairs,
-        "recall": measured.recall,
-        "interval": [low, high],
-    }
+    said: dict[str, Any] = {"seed": seed, **measured.described()}
     lines = [f"{measured.sampled:>12,} of {measured.documents:,} documents compared with all (seed {seed})"]
     if measured.recall is None:
         lines.append(f"{'unknown':>12} recall: these documents have no similar ones; take a larger sample")
@@ -181,8 +173,6 @@ def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[
     if measured.wrong_pairs:
         lines.append(f"{measured.wrong_pairs:>12,} pairs of the result are not similar")
     if measured.kept is not None:
-        said |= {"settled": measured.settled, "unsettled_pairs": measured.unsettled_pairs}
-        said |= {"kept": measured.kept, "missed": measured.missed}
         if measured.settled is not None:
             settled = measured.true_pairs - (measured.unsettled_pairs or 0)
             lines.append(f"{measured.settled:>12.4f} settled: of {settled:,} true pairs not both documents stay")

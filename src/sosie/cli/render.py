@@ -4,31 +4,50 @@ from __future__ import annotations
 
 from typing import Any
 
+from sosie.report.method import percent
+
 
 def render_report(report: dict[str, Any]) -> str:
-    """Return the counts, the warnings and the cost of a de-duplication as lines."""
+    """Return the counts, the recall, the warnings and the cost of a de-duplication as lines."""
     numbers, parameters = report["counts"], report["parameters"]
-    method = parameters["method"]["method"]
-    recall = report["predicted_recall"]
+    measure = parameters["similarity"].capitalize()
     lines = [
         f"{numbers['documents']:>12,} documents",
         f"{numbers['kept']:>12,} kept",
-        f"{numbers['dropped']:>12,} dropped, each verified: Jaccard >= {parameters['threshold']:g}"
+        f"{numbers['dropped']:>12,} dropped, each verified: {measure} >= {parameters['threshold']:g}"
         + (" with the kept one" if parameters["clusters"] == "anchored" else " along a chain"),
     ]
+    if report.get("against"):
+        lines.append(f"{numbers['dropped_against']:>12,} of them because of the reference")
     if numbers["rejected"]:
         lines.append(f"{numbers['rejected']:>12,} rejected: see rejected.jsonl")
     lines += [
         f"{numbers['pairs']:>12,} similar pairs in {numbers['clusters']:,} clusters,"
         f" the largest of {numbers['largest_cluster']:,}",
-        f"{_share(recall):>12} predicted recall ({method})",
+        *_recall(report),
         f"{report['seconds']:>11.2f}s on {report['threads']} threads,"
         f" peak memory {max(stage['peak_memory_bytes'] for stage in report['stages']) / 2**20:,.0f} MiB",
     ]
     return "\n".join(lines + [f"Note: {warning}" for warning in report["warnings"]])
 
 
-def _share(recall: float | None) -> str:
-    if recall is None:
-        return "no"
-    return "100 %" if recall == 1 else f"{100 * recall:.3f} %"
+def _recall(report: dict[str, Any]) -> list[str]:
+    """Say the recall as predicted and as measured, and what stays beside a similar document."""
+    predicted, measured = report["predicted_recall"], report.get("measured")
+    method = report["parameters"]["method"]["method"]
+    said = f"predicted {percent(predicted)} ({method})" if predicted is not None else "not predicted (see the notes)"
+    if measured is None:
+        return [f"{'recall':>12}: {said}"]
+    if measured["recall"] is None:
+        return [f"{'recall':>12}: {said}; a sample of {measured['sampled']:,} has no similar pairs"]
+    low, high = map(percent, measured["interval"])
+    lines = [
+        f"{'recall':>12}: {said}, measured {percent(measured['recall'])} on a sample of {measured['sampled']:,}"
+        f" ({measured['found_pairs']:,} of {measured['true_pairs']:,} pairs, 95 % interval {low} to {high})"
+    ]
+    if measured["missed"] or predicted is None:
+        lines.append(
+            f"{measured['missed']:>12,} of {measured['kept']:,} sampled documents that stay are similar to another"
+            " that stays"
+        )
+    return lines

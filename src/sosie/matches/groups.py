@@ -31,6 +31,16 @@ class Groups:
         """The first row of each group."""
         return self.rows[self.offsets[:-1]]
 
+    def of_rows(self, count: int) -> I64:
+        """Return the group of each of `count` rows, -1 for those in none.
+
+        >>> Groups(np.array([3, 0]), np.array([0, 2])).of_rows(4).tolist()
+        [0, -1, -1, 0]
+        """
+        group = np.full(count, -1, np.int64)
+        group[self.rows] = np.repeat(np.arange(len(self)), self.sizes)
+        return group
+
 
 def pairs_between(a: I64, b: I64, left: Groups, right: Groups) -> tuple[I64, I64, I64]:
     """Pair the rows of groups a[i] and b[i]: rows, rows, and which i they stand for.

@@ -59,11 +59,11 @@ def verify_rows(
     similar = np.flatnonzero(shared > 0)  # two rows without features share nothing, and match nothing
     a, b, shared = pairs.a[similar], pairs.b[similar], shared[similar]
     sizes = sets.stops - sets.starts
-    total = _total(similarity.measure, sizes[a], sizes[b + split], shared)
+    total = total_of(similarity.measure, sizes[a], sizes[b + split], shared)
     return VerifiedPairs(a, b, values[similar], shared, total, {**pairs.counters, "candidates": len(pairs)})
 
 
-def _total(measure: Measure, sizes_a: I64, sizes_b: I64, shared: I64) -> I64 | None:
+def total_of(measure: Measure, sizes_a: I64, sizes_b: I64, shared: I64) -> I64 | None:
     """Return what the shared features are a fraction of."""
     if measure == "containment":
         return np.minimum(sizes_a, sizes_b)

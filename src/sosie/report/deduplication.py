@@ -27,7 +27,8 @@ from sosie.types import I64, Bools, Clusters, VerifiedPairs
 class Deduplication:
     """The result of `sosie.dedup`; rows of `found` and `grouped` are document numbers over all inputs.
 
-    `report` says what was done with which parameters, what was counted, and what each stage took.
+    `report` says what was done with which parameters, what was counted, and what each stage took. `near` are pairs
+    just below the threshold, the nearest first, where a sample was checked.
     """
 
     reading: Reading = field(repr=False)
@@ -35,6 +36,7 @@ class Deduplication:
     grouped: Clusters = field(repr=False)
     rejects: list[Reject] = field(repr=False)
     report: dict[str, Any]
+    near: VerifiedPairs | None = field(default=None, repr=False)
 
     @cached_property
     def decisions(self) -> Decisions:

@@ -1,4 +1,4 @@
-"""Which documents a person should look at: the largest clusters, a random sample, the pairs nearest the threshold."""
+"""Which documents a person should look at: the largest clusters, a random sample, what is nearest the threshold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from sosie.documents.write import DROPPED
 from sosie.report.deduplication import Deduplication
-from sosie.types import F64, I64
+from sosie.types import F64, I64, VerifiedPairs
 
 CLUSTERS, MEMBERS, SAMPLE, LOWEST = 10, 3, 20, 10
 SEED = 0
@@ -37,16 +37,21 @@ class LargeCluster:
 
 @dataclass(frozen=True)
 class Examples:
-    """What the report shows of a result; the same result always gives the same examples."""
+    """What the report shows of a result; the same result always gives the same examples.
+
+    `lowest` are the pairs just above the threshold, `below` those just below, None where they were not looked for.
+    """
 
     clusters: list[LargeCluster]
     sample: list[Example]
     lowest: list[Example]
+    below: list[Example] | None = None
 
     @property
     def rows(self) -> I64:
         """The documents whose texts are needed."""
-        shown = [*self.sample, *self.lowest, *(member for cluster in self.clusters for member in cluster.members)]
+        pairs = [*self.sample, *self.lowest, *(self.below or [])]
+        shown = [*pairs, *(member for cluster in self.clusters for member in cluster.members)]
         return np.unique(np.array([row for example in shown for row in (example.a, example.b)], np.int64))
 
 
@@ -59,7 +64,10 @@ def choose_examples(result: Deduplication) -> Examples:
     >>> choose_examples(result).sample
     [Example(a=0, b=2, similarity=1.0, shared=None, total=None)]
     """
-    return Examples(_largest(result), _sample(result), _lowest(result))
+    found, near = result.found, result.near
+    lowest = _examples(found, _least(found.similarity, LOWEST))
+    below = None if near is None else _examples(near, np.arange(len(near)))
+    return Examples(_largest(result), _sample(result), lowest, below)
 
 
 def _largest(result: Deduplication) -> list[LargeCluster]:
@@ -87,17 +95,16 @@ def _sample(result: Deduplication) -> list[Example]:
     ]
 
 
-def _lowest(result: Deduplication) -> list[Example]:
-    found = result.found
+def _examples(pairs: VerifiedPairs, chosen: I64) -> list[Example]:
     return [
         Example(
-            int(found.a[pair]),
-            int(found.b[pair]),
-            float(found.similarity[pair]),
-            int(found.shared[pair]),
-            None if found.total is None else int(found.total[pair]),
+            int(pairs.a[pair]),
+            int(pairs.b[pair]),
+            float(pairs.similarity[pair]),
+            int(pairs.shared[pair]),
+            None if pairs.total is None else int(pairs.total[pair]),
         )
-        for pair in _least(found.similarity, LOWEST).tolist()
+        for pair in chosen.tolist()
     ]
 
 

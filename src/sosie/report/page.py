@@ -11,11 +11,10 @@ from sosie.documents.fetch import fetch_texts
 from sosie.report.charts import Bar, histogram, proportion, row_chart, similarity_bars, size_bars
 from sosie.report.deduplication import Deduplication
 from sosie.report.examples import Examples, choose_examples
-from sosie.report.panels import CHARACTERS, Shown, cluster_panels, lowest_panels, name, safe, sample_panels
+from sosie.report.method import method_section, recall_tile, size
+from sosie.report.panels import CHARACTERS, Shown, cluster_panels, safe, sample_panels, threshold_panels
 from sosie.report.style import STYLE
-
-INPUTS = 50  # files listed by name
-_STAYS = {"first": "the first one", "longest": "the longest one", "newest": "the newest one", "max": "the greatest one"}
+from sosie.report.summary import giant
 
 
 def write_page(result: Deduplication, directory: Path, threads: int | None = None) -> None:
@@ -29,14 +28,10 @@ def _page(result: Deduplication, examples: Examples, texts: dict[int, str]) -> s
     report = result.report
     shown = Shown(result, texts)
     sections = [
-        ("warnings", "Warnings", _warnings(report)),
-        ("method", "What was done", _method(report)),
+        ("warnings", "Warnings", _warnings(report, examples, shown)),
+        ("method", "What was done", method_section(report)),
         ("plots", "Clusters and similarities", _plots(result)),
-        (
-            "threshold",
-            "Nearest the threshold",
-            lowest_panels(examples.lowest, report["parameters"]["threshold"], shown),
-        ),
+        ("threshold", "Nearest the threshold", threshold_panels(examples, report, shown)),
         ("clusters", "The largest clusters", cluster_panels(examples.clusters, shown)),
         ("sample", "A random sample", sample_panels(examples.sample, report["counts"]["dropped"], shown)),
         ("cost", "Time and memory", _cost(report)),
@@ -80,7 +75,7 @@ def _head(report: dict[str, Any]) -> str:
         ("similar pairs", f"{counts['pairs']:,}"),
         ("clusters", f"{counts['clusters']:,}"),
         ("largest cluster", f"{counts['largest_cluster']:,}"),
-        ("predicted recall", _recall(report["predicted_recall"])),
+        ("recall", recall_tile(report)),
     ]
     boxes = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in tiles)
     bar = proportion(parts, "kept, dropped and rejected documents")
@@ -90,59 +85,12 @@ def _head(report: dict[str, Any]) -> str:
     )
 
 
-def _warnings(report: dict[str, Any]) -> str:
+def _warnings(report: dict[str, Any], examples: Examples, shown: Shown) -> str:
     if not report["warnings"]:
         return "<p>None: no giant cluster, and no comparison was left out.</p>\n"
-    return "<ul>" + "".join(f"<li>{safe(warning)}</li>" for warning in report["warnings"]) + "</ul>\n"
-
-
-def _method(report: dict[str, Any]) -> str:
-    parameters = report["parameters"]
-    threshold = f"{parameters['threshold']:g}"
-    if parameters["clusters"] == "anchored":
-        rule = "every dropped document was compared with the one that stays, and their similarity reaches the threshold"
-    else:
-        rule = (
-            "chains of similar pairs were followed, so a dropped document may be less similar to the one that stays"
-            " than the threshold says"
-        )
-    recall = report["predicted_recall"]
-    if recall is None:
-        found = "No recall is stated, because some comparisons were left out: see the warnings."
-    elif recall == 1:
-        found = "Every pair that reaches the threshold is found."
-    else:
-        found = f"A pair at the threshold is found with a probability of {_recall(recall)}."
-    rows = [
-        *((label, safe(value)) for label, value in _flat({"parameters": parameters})),
-        ("text", f"{_bytes(report['text_bytes'])}, {report['features']:,} features"),
-        *((f"counted: {key}", safe(f"{value:,}")) for key, value in sorted(report["counters"].items())),
-    ]
-    table = "".join(f"<tr><th>{safe(label)}</th><td>{value}</td></tr>" for label, value in rows)
-    return (
-        f"<p>Texts were folded (case, width and compatibility forms do not count), cut into words, and compared by the "
-        f"features that both have: Jaccard similarity, at least {threshold}. Of similar documents, "
-        f"{_stays(parameters['keep'])}; {rule}. {found}</p>\n"
-        f"<details><summary>All parameters</summary><table>{table}</table></details>\n{_inputs(report['inputs'])}"
-    )
-
-
-def _stays(keep: str) -> str:
-    rule, _, column = keep.partition(":")
-    return f"{_STAYS.get(rule, 'one')}{f' by the column {name(column)}' if column else ''} stays"
-
-
-def _inputs(inputs: list[dict[str, Any]]) -> str:
-    rows = "".join(
-        f'<tr><td>{name(place["path"])}</td><td class="number">{place["documents"]:,}</td></tr>'
-        for place in inputs[:INPUTS]
-    )
-    more = f'<p class="note">and {len(inputs) - INPUTS:,} more</p>' if len(inputs) > INPUTS else ""
-    files = f"{len(inputs):,} input{'' if len(inputs) == 1 else 's'}"
-    return (
-        f"<details{' open' if len(inputs) <= 3 else ''}><summary>{files}</summary><table><tr><th>input</th>"
-        f'<th class="number">documents</th></tr>{rows}</table>{more}</details>\n'
-    )
+    said = "<ul>" + "".join(f"<li>{safe(warning)}</li>" for warning in report["warnings"]) + "</ul>\n"
+    crowded = giant(report["counts"]) or report["counters"].get("bounded_lists")
+    return said + (shown.excerpt(examples.clusters[0]) if crowded and examples.clusters else "")
 
 
 def _plots(result: Deduplication) -> str:
@@ -177,32 +125,13 @@ def _cost(report: dict[str, Any]) -> str:
     rows = "".join(
         f'<tr><td>{safe(stage["stage"])}</td><td class="number">{stage["seconds"]:.2f} s</td>'
         f'<td class="number">{100 * stage["seconds"] / (total or 1):.0f} %</td>'
-        f'<td class="number">{_bytes(stage["peak_memory_bytes"])}</td></tr>'
+        f'<td class="number">{size(stage["peak_memory_bytes"])}</td></tr>'
         for stage in stages
     )
     peak = max(stage["peak_memory_bytes"] for stage in stages)
     return (
         '<table><tr><th>stage</th><th class="number">time</th><th class="number">share</th>'
         f'<th class="number">peak memory</th></tr>{rows}<tr><th>all</th><th class="number">{total:.2f} s</th>'
-        f'<th class="number">100 %</th><th class="number">{_bytes(peak)}</th></tr></table>\n'
+        f'<th class="number">100 %</th><th class="number">{size(peak)}</th></tr></table>\n'
         f'<p class="note">On {report["threads"]} threads; memory is that of the whole process.</p>\n'
     )
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Return nested data as one list of names and values."""
-    flat: list[tuple[str, Any]] = []
-    for key, value in data.items():
-        label = key if not prefix or key == "method" else f"{prefix} {key}"
-        flat += _flat(value, "" if key == "parameters" else label) if isinstance(value, dict) else [(label, value)]
-    return flat
-
-
-def _recall(recall: float | None) -> str:
-    if recall is None:
-        return "not stated"
-    return "100 %" if recall == 1 else f"{100 * recall:.3f} %"
-
-
-def _bytes(count: int) -> str:
-    return f"{count / 2**20:,.1f} MiB" if count < 2**30 else f"{count / 2**30:,.2f} GiB"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from sosie.documents.write import DROPPED
+from sosie.evaluation.recall import MARGIN
 from sosie.report.deduplication import Deduplication
 from sosie.report.differences import Kind, Run, differences, shorten
-from sosie.report.examples import Example, LargeCluster
+from sosie.report.examples import Example, Examples, LargeCluster
 
 CHARACTERS = 100_000  # of a text: more is not compared for display
+EXCERPT = 400  # characters of a text where its beginning is enough
 OPENED = 3  # examples of a list that are not folded
 _ID = 120
 _CONTROLS = {code: chr(0x2400 + code) for code in range(32) if code not in (9, 10)} | {13: "", 127: "\u2421"}
@@ -40,6 +43,19 @@ class Shown:
         sides = (self._heading(example.a), self._heading(example.b))
         return _panel(title, sides, (self.texts[example.a], self.texts[example.b]), opened)
 
+    def panels(self, examples: list[Example] | None) -> str:
+        """Show examples, the first ones open."""
+        return "\n".join(self.panel(example, index < OPENED) for index, example in enumerate(examples or []))
+
+    def excerpt(self, cluster: LargeCluster) -> str:
+        """Show the beginning of the document that stays for a cluster."""
+        text = self.texts[cluster.anchor]
+        cut = f'{safe(text[:EXCERPT])}<span class="gap"> […]</span>' if len(text) > EXCERPT else safe(text)
+        return (
+            f'<p class="note">The largest cluster has {cluster.size:,} documents; {self.name(cluster.anchor)} stays,'
+            f' and begins so (<a href="#clusters">more</a>):</p>\n<p class="side text" dir="auto">{cut}</p>\n'
+        )
+
     def name(self, row: int) -> str:
         """Return the id of a document."""
         return name(self.ids[row])
@@ -48,14 +64,35 @@ class Shown:
         return f"{'dropped' if self.dropped[row] else 'kept'}: {self.name(row)}"
 
 
-def lowest_panels(lowest: list[Example], threshold: float, shown: Shown) -> str:
-    """Show the pairs that only just reach the threshold."""
-    if not lowest:
-        return f"<p>No pair reaches the threshold of {threshold:g}.</p>\n"
-    panels = "\n".join(shown.panel(example, index < OPENED) for index, example in enumerate(lowest))
+def threshold_panels(examples: Examples, report: dict[str, Any], shown: Shown) -> str:
+    """Show the pairs that only just reach the threshold, and those of the sample that only just do not."""
+    threshold = f"{report['parameters']['threshold']:g}"
+    above, below = examples.lowest, examples.below
+    legend = _LEGEND if above or below else ""
+    if above:
+        said = (
+            f"The {len(above)} least similar pairs that still reach {threshold}. If these are duplicates to you, the"
+            " others will be, too; if not, raise the threshold."
+        )
+    else:
+        said = f"No pair reaches the threshold of {threshold}."
     return (
-        f"<p>The {len(lowest)} least similar pairs that still reach {threshold:g}. If these are duplicates to you, the "
-        f"others will be, too; if not, raise the threshold.</p>\n{_LEGEND}{panels}\n"
+        f'{legend}<div id="above"><h3>Just above</h3>\n<p>{said}</p>\n{shown.panels(above)}\n</div>\n'
+        f'<div id="below"><h3>Just below</h3>\n<p>{_said_below(below, threshold, report.get("measured"))}</p>\n'
+        f"{shown.panels(below)}\n</div>\n"
+    )
+
+
+def _said_below(below: list[Example] | None, threshold: str, measured: dict[str, Any] | None) -> str:
+    if below is None or measured is None:
+        return "Not looked for: a sample is compared with all documents where a result is written to a directory."
+    drawn = f"{measured['sampled']:,} documents drawn at random"
+    if not below:
+        least = max(float(threshold) - float(MARGIN), 0)
+        return f"None: no pair of {drawn} has a similarity from {least:g} to {threshold}."
+    return (
+        f"The {len(below)} most similar pairs of {drawn} that do not reach {threshold}: they were not taken for"
+        " duplicates. If these are duplicates to you, lower the threshold."
     )
 
 
@@ -80,11 +117,10 @@ def sample_panels(sample: list[Example], dropped: int, shown: Shown) -> str:
     """Show a sample of the dropped documents beside those that stay."""
     if not sample:
         return "<p>Nothing is dropped.</p>\n"
-    panels = "\n".join(shown.panel(example, index < OPENED) for index, example in enumerate(sample))
     said = (
         f"{len(sample)} of {dropped:,} dropped documents, drawn at random" if len(sample) < dropped else "All of them"
     )
-    return f"<p>{said}: on the left the document that stays.</p>\n{_LEGEND}{panels}\n"
+    return f"<p>{said}: on the left the document that stays.</p>\n{_LEGEND}{shown.panels(sample)}\n"
 
 
 def safe(text: object) -> str:

@@ -15,7 +15,7 @@ body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.5;
 main { max-width: 1120px; margin: 0 auto; padding: 32px 20px 64px; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 4px; }
 h2 { font-size: 1.2rem; margin: 0 0 8px; }
-h3 { font-size: 1rem; margin: 20px 0 8px; }
+h3 { font-size: 1rem; margin: 22px 0 6px; }
 h4 { font-size: .85rem; font-weight: 600; margin: 0 0 6px; color: var(--soft); overflow-wrap: anywhere; }
 p { margin: 0 0 10px; }
 code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .88em; }
@@ -29,6 +29,7 @@ main > section { background: var(--card); border: 1px solid var(--line); border-
 .tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 10px 14px; }
 .tiles dt { color: var(--soft); font-size: .82rem; }
 .tiles dd { margin: 0; font-size: 1.3rem; font-weight: 600; font-variant-numeric: tabular-nums; }
+.tiles small { display: block; font-size: .78rem; font-weight: 400; color: var(--soft); line-height: 1.35; }
 .proportion { display: block; width: 100%; height: 14px; border-radius: 7px; margin: 14px 0 6px;
   background: var(--line); }
 .proportion .kept, .key.kept { fill: var(--bar); background: var(--bar); }

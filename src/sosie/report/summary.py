@@ -33,13 +33,19 @@ def counts(documents: int, rejected: int, featureless: int, clusters: Clusters, 
 def warnings(numbers: dict[str, int], counters: Counters) -> list[str]:
     """Say what a person should look at before deleting anything."""
     said = []
-    largest = numbers["largest_cluster"]
-    if largest >= GIANT and 10 * largest >= numbers["documents"]:
+    if giant(numbers):
+        largest = numbers["largest_cluster"]
         said.append(f"One cluster holds {largest:,} of {numbers['documents']:,} documents: look at it before deleting.")
     said += bounded(counters)
     if numbers["without_features"]:
         said.append(f"{numbers['without_features']:,} documents have no words; they are kept and match nothing.")
     return said
+
+
+def giant(numbers: dict[str, int]) -> bool:
+    """Whether one cluster is so large that a person should look at it."""
+    largest = numbers["largest_cluster"]
+    return largest >= GIANT and 10 * largest >= numbers["documents"]
 
 
 def bounded(counters: Counters) -> list[str]:

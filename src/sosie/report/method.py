@@ -1,0 +1,147 @@
+"""What was done, in words: the measure, who stays, the recall predicted and measured, the parameters, the inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sosie.report.panels import name, safe
+
+INPUTS = 50  # files listed by name
+_STAYS = {"first": "the first one", "longest": "the longest one", "newest": "the newest one", "max": "the greatest one"}
+_MEASURES = {
+    "jaccard": "the features that both have over the features that either has: Jaccard similarity",
+    "cosine": "the angle between their features: cosine similarity",
+    "containment": "how much of the smaller one the larger one holds: containment",
+}
+
+
+def method_section(report: dict[str, Any]) -> str:
+    """Say what was done, and list every parameter and input."""
+    parameters = report["parameters"]
+    rows = [
+        *((label, safe(value)) for label, value in _flat({"parameters": parameters})),
+        ("text", f"{size(report['text_bytes'])}, {report['features']:,} features"),
+        *((f"counted: {key}", safe(f"{value:,}")) for key, value in sorted(report["counters"].items())),
+    ]
+    table = "".join(f"<tr><th>{safe(label)}</th><td>{value}</td></tr>" for label, value in rows)
+    return (
+        f"<p>Texts were folded (case, width and compatibility forms do not count), cut into words, and compared by "
+        f"{_compared(parameters)}, at least {parameters['threshold']:g}. Of similar documents, "
+        f"{_stays(parameters['keep'])}; {_rule(parameters)}.{_against(report)}</p>\n"
+        f"<p>{_predicted(report)} {_measured(report.get('measured'))}</p>\n"
+        f"<details><summary>All parameters</summary><table>{table}</table></details>\n{_inputs(report['inputs'])}"
+    )
+
+
+def recall_tile(report: dict[str, Any]) -> str:
+    """Return the recall for the head of the page: as predicted, and as measured."""
+    predicted, measured = report["predicted_recall"], report.get("measured", {})
+    share = measured.get("recall")
+    found = f"{measured['found_pairs']:,} of {measured['true_pairs']:,} pairs in a sample" if share is not None else ""
+    if predicted is not None:
+        return f"{percent(predicted)}<small>predicted{f'; measured {percent(share)}: {found}' if found else ''}</small>"
+    if not found:
+        return "not stated"
+    settled = f"of all pairs, {percent(measured['settled'])} settled: not both documents stay"
+    return f"{percent(share)}<small>measured: {found} are listed; {settled}</small>"
+
+
+def percent(share: float | None) -> str:
+    """Return a share of pairs; only what is whole reads 100 %.
+
+    >>> percent(1.0), percent(0.9999999), percent(0.25), percent(None)
+    ('100 %', '99.999 %', '25 %', 'not stated')
+    """
+    if share is None:
+        return "not stated"
+    if 0 < share < 1e-5:
+        return "below 0.001 %"
+    return "100 %" if share == 1 else f"{min(round(100 * share, 3), 99.999):g} %"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes for people."""
+    return f"{count / 2**20:,.1f} MiB" if count < 2**30 else f"{count / 2**30:,.2f} GiB"
+
+
+def _compared(parameters: dict[str, Any]) -> str:
+    measure = _MEASURES.get(parameters["similarity"], safe(parameters["similarity"]))
+    weighting = parameters.get("weighting", "binary")
+    return measure if weighting == "binary" else f"{measure} (features weighted by {safe(weighting)})"
+
+
+def _stays(keep: str) -> str:
+    rule, _, column = keep.partition(":")
+    return f"{_STAYS.get(rule, 'one')}{f' by the column {name(column)}' if column else ''} stays"
+
+
+def _rule(parameters: dict[str, Any]) -> str:
+    if parameters["clusters"] == "anchored":
+        return "every dropped document was compared with the one that stays, and their similarity reaches the threshold"
+    return (
+        "chains of similar pairs were followed, so a dropped document may be less similar to the one that stays than"
+        " the threshold says"
+    )
+
+
+def _against(report: dict[str, Any]) -> str:
+    """Say what went because of a reference collection, where there was one."""
+    reference = report.get("against")
+    if not reference:
+        return ""
+    dropped = report["counts"].get("dropped_against", 0)
+    files = ", ".join(name(path) for path in reference["inputs"][:3])
+    more = f" and {len(reference['inputs']) - 3:,} more" if len(reference["inputs"]) > 3 else ""
+    return (
+        f" Besides, {dropped:,} documents were dropped because they are similar to one of the"
+        f" {reference['documents']:,} documents of the reference ({files}{more})."
+    )
+
+
+def _predicted(report: dict[str, Any]) -> str:
+    recall = report["predicted_recall"]
+    if recall is None:
+        return "Some comparisons were left out (see the warnings), so that no recall is predicted."
+    if recall == 1:
+        return "Every pair that reaches the threshold is found."
+    return f"A pair at the threshold is found with a probability of {percent(recall)}."
+
+
+def _measured(measured: dict[str, Any] | None) -> str:
+    if not measured:
+        return ""
+    drawn = (
+        f"As a check, {measured['sampled']:,} of {measured['documents']:,} documents, drawn at random, were compared"
+        " with all others, exactly"
+    )
+    if measured["recall"] is None:
+        return f"{drawn}: none of them is similar to another."
+    low, high = measured["interval"]
+    return (
+        f"{drawn}: {measured['found_pairs']:,} of their {measured['true_pairs']:,} similar pairs were found,"
+        f" {percent(measured['recall'])} (95 % confidence: {percent(low)} to {percent(high)}); of"
+        f" {percent(measured['settled'])} of the pairs not both documents stay. Of the"
+        f" {measured['kept']:,} sampled documents that stay, {measured['missed']:,} are similar to another that stays."
+    )
+
+
+def _inputs(inputs: list[dict[str, Any]]) -> str:
+    rows = "".join(
+        f'<tr><td>{name(place["path"])}</td><td class="number">{place["documents"]:,}</td></tr>'
+        for place in inputs[:INPUTS]
+    )
+    more = f'<p class="note">and {len(inputs) - INPUTS:,} more</p>' if len(inputs) > INPUTS else ""
+    files = f"{len(inputs):,} input{'' if len(inputs) == 1 else 's'}"
+    return (
+        f"<details{' open' if len(inputs) <= 3 else ''}><summary>{files}</summary><table><tr><th>input</th>"
+        f'<th class="number">documents</th></tr>{rows}</table>{more}</details>\n'
+    )
+
+
+def _flat(data: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Return nested data as one list of names and values."""
+    flat: list[tuple[str, Any]] = []
+    for key, value in data.items():
+        label = key if not prefix or key == "method" else f"{prefix} {key}"
+        flat += _flat(value, "" if key == "parameters" else label) if isinstance(value, dict) else [(label, value)]
+    return flat
