@@ -145,7 +145,7 @@ def open_files() -> int:
 @pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
 def test_features_on_disk_give_the_same_result(table, method, monkeypatch, tmp_path):
     expected = outcome(sosie.dedup(table, 0.7, method=method))
-    monkeypatch.setattr("sosie.features.collect.IN_MEMORY", 0)
+    monkeypatch.setattr("sosie.deduplicate.SPILL", 0)
     before = open_files() if os.path.isdir("/proc/self/fd") else 0
     for output in (None, tmp_path / "out"):
         spilled = sosie.dedup(Source(table, batch_size=30), 0.7, method=method, output=output)

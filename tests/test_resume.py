@@ -29,10 +29,9 @@ import pytest
 from click.testing import CliRunner
 
 import sosie
-from sosie import Deduplicator, Minhash, Output, Shingles, Source, StorageError, UsageError
+from sosie import Deduplicator, Minhash, Output, Shingles, Source, StorageError, UsageError, deduplicate
 from sosie.cli import sosie as cli
 from sosie.evaluation.planted import PlantedCorpus
-from sosie.features import collect
 
 HINT = "Run again with --resume to go on."
 JOB = Deduplicator(threshold=Fraction(7, 10))
@@ -137,7 +136,7 @@ def die() -> None:
 
 def killed_at(number: int, corpus: Path, out: Path, spilled: bool) -> None:
     if spilled:
-        collect.IN_MEMORY = 0
+        deduplicate.SPILL = 0
     at_event(number, CHANGES, die)
     run(corpus, out)
 

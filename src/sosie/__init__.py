@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sosie.index.keys import KeyIndex as KeyIndex
     from sosie.matches.candidates import Exact as Exact
     from sosie.matches.join import join as join
+    from sosie.matches.reference import Reference as Reference
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
     from sosie.signatures.files import load_signatures as load_signatures
@@ -92,6 +93,7 @@ _HOMES = {
     "Minhash": "sosie.signatures.minhash",
     "MismatchError": "sosie.errors",
     "Output": "sosie.storage.output",
+    "Reference": "sosie.matches.reference",
     "Pairs": "sosie.types",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",

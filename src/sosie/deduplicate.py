@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -22,15 +22,20 @@ from sosie.documents.source import Source
 from sosie.documents.workplace import Workplace, workplace
 from sosie.errors import UsageError
 from sosie.features.collect import Collection, collect
+from sosie.features.measure import weigh
 from sosie.features.shingles import Shingles
 from sosie.features.stored import load_collection, save_collection
+from sosie.features.weighting import WEIGHTINGS, Weighting
 from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets
-from sosie.matches.candidates import Exact, Method, Room, candidates
+from sosie.matches.candidates import Exact, Method, candidates
 from sosie.matches.groups import Groups
 from sosie.matches.identical import collapse, expand
+from sosie.matches.order import renumbered
+from sosie.matches.reference import HeldReference, OpenReference, as_reference
 from sosie.matches.sets import rows_of, sets_of
-from sosie.matches.similarity import as_fraction
+from sosie.matches.sides import Sides
+from sosie.matches.similarity import Measure, Similarity, as_fraction
 from sosie.matches.stored import load_pairs, save_pairs
 from sosie.matches.verify import verify_rows
 from sosie.report.check import checked
@@ -43,13 +48,14 @@ from sosie.signatures.simhash import Simhash
 from sosie.storage.finished import FinishedFiles
 from sosie.storage.output import Output
 from sosie.storage.resident import physical_memory, within
+from sosie.storage.room import IN_MEMORY, Room
 from sosie.storage.size import show_size
 from sosie.types import Clusters, VerifiedPairs
 
 MethodName = Literal["auto", "exact", "minhash", "simhash"]
 
 SIMHASH_BITS = 256
-SPILL = 1 << 28  # bytes of features, and of keys, beyond which they are kept on disk
+SPILL = IN_MEMORY  # bytes of features, and of keys, beyond which they are kept on disk
 POSTING_BYTES = 32  # what the exact join keeps for each feature of a prefix
 DOCUMENT_BYTES = 160  # what is kept for each document, whatever the method
 FIXED_BYTES = 400_000_000  # the program itself, and what is under way on threads
@@ -82,6 +88,7 @@ class Deduplicator:
     """The parameters of a de-duplication, as data; `run` does it.
 
     `shingles` are the evidence that a method given by name works with; a method given as a spec has its own.
+    `weighting` says how features weigh for the cosine.
     """
 
     threshold: Fraction = Fraction(4, 5)
@@ -89,24 +96,32 @@ class Deduplicator:
     shingles: Shingles = Shingles()
     keep: Keep = "first"
     clusters: Literal["anchored", "transitive"] = "anchored"
+    similarity: Measure = "jaccard"
+    weighting: Weighting = "binary"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", as_fraction(self.threshold))
         parse_keep(self.keep)
+        Similarity(self.similarity)
+        if self.weighting not in WEIGHTINGS:
+            raise UsageError(f"weighting must be one of {', '.join(WEIGHTINGS)}, got {self.weighting!r}")
+        if self.weighting != "binary" and self.similarity != "cosine":
+            raise UsageError(f"weights are for the cosine; {self.similarity} compares sets: leave the weighting out")
         if self.clusters not in ("anchored", "transitive"):
             raise UsageError(f"clusters must be anchored or transitive, got {self.clusters!r}")
         if isinstance(self.method, str):
             if self.method not in get_args(MethodName):
                 raise UsageError(f"method must be one of {', '.join(get_args(MethodName))}, got {self.method!r}")
         else:
-            if isinstance(self.method, Simhash) and self.method.weighting != "binary":
-                raise UsageError("de-duplication compares sets of shingles: pass Simhash(weighting='binary')")
+            if isinstance(self.method, Simhash) and self.method.weighting != self.weighting:
+                raise UsageError(f"features weigh {self.weighting!r} here: pass Simhash(weighting={self.weighting!r})")
             object.__setattr__(self, "shingles", self.method.shingles)
 
     def run(
         self,
         documents: Any,
         *,
+        against: Any = None,
         output: str | os.PathLike[str] | Output | None = None,
         overwrite: bool = False,
         memory: int | None = None,
@@ -115,47 +130,58 @@ class Deduplicator:
     ) -> Deduplication:
         """De-duplicate documents; with `output`, write everything to that directory, which appears whole or not.
 
-        `Output(path, resume=True)` goes on with a run that was killed. `memory` is how many bytes the process may use:
-        what does not fit is kept on disk meanwhile.
+        What is similar to a document of `against`, a `Reference` or what one is made of, goes, too. `Output` says what
+        else the output is to be: annotated, or that of a run that was killed and goes on. `memory` is how many bytes
+        the process may use: what does not fit is kept on disk meanwhile.
         """
         source = documents if isinstance(documents, Source) else Source(documents)
         stages = Stages(progress or Silent())
         rule = parse_keep(self.keep)
         reading = source.batches(threads, rule if isinstance(rule, Order) else None)
+        reference = None if against is None else as_reference(against).open(threads)
         with (
-            workplace((__version__, self), source, reading, _as_output(output, overwrite)) as place,
+            self._workplace(source, reading, reference, _as_output(output, overwrite)) as place,
             ExitStack() as stack,
         ):
             room = Room(place.scratch, SPILL if memory is None else min(SPILL, memory // 16), threads)
+            held = None if reference is None else self._hold(reference, room, stages)
             with stages.run("read") as stage:
-                collection = self._read(reading, place, room, _ahead(stage, reading))
-            method = self.choose(len(collection.features.hashes), len(collection), memory)
+                collection = self._read(reading, held, place, room, _ahead(stage, reading))
+            features = collection.features
+            method = self.choose(len(features.hashes), len(collection), memory)
             checkpoints = place.checkpoints.given(describe(method))
-            stack.enter_context(within(memory, [collection.features.hashes]))
+            stack.enter_context(within(memory, [features.hashes]))
             with stages.run("collapse"):
-                groups, sets = self._collapse(collection)
+                similarity = Similarity(self.similarity, weigh(features, self.weighting, room))
+                groups, sets = self._collapse(collection, similarity)
+                sides = Sides.of(groups, len(collection.before), held is not None and held.only)
             if (similar := load_pairs(checkpoints)) is not None:
                 verified, recall = similar
             else:
                 with stages.run("match"):
-                    pairs, recall = candidates(method, collection.features, sets, groups, self.threshold, room)
+                    pairs, recall = candidates(method, features, sets, groups, self.threshold, room, similarity)
+                    pairs = sides.of_interest(pairs)
                 with stages.run("verify"):
-                    verified = verify_rows(sets, pairs, self.threshold, threads)
+                    verified = verify_rows(sets, pairs, self.threshold, threads, similarity=similarity)
                     if pairs.counters.get("bounded_lists"):
-                        first_look = anchored(len(groups), verified)
-                        verified = second_look(sets, verified, first_look, self.threshold, threads)
+                        first_look = anchored(len(groups), sides.deciding(verified))
+                        verified = second_look(sets, verified, first_look, self.threshold, threads, similarity)
+                        verified = sides.of_interest(verified)
                     save_pairs(checkpoints, verified, recall)
             with stages.run("cluster"):
-                clusters = self._cluster(sets, verified, threads)
-                found = expand(verified, groups, sets.stops - sets.starts)
-            result = self._result(reading, collection, method, recall, found, _spread(clusters, groups, collection))
+                clusters = self._cluster(sets, sides.deciding(verified), similarity, threads)
+                clusters = sides.settled(_spread(clusters, groups, len(collection)))
+                found = sides.listed(expand(verified, groups, sets.stops - sets.starts))
+            described = self._described(method, recall, found)
+            result = self._result(reading, held, collection, found, clusters, described)
             if place.target is not None:
-                with stages.run("check"):
-                    result = checked(result, collection, groups, self.threshold, threads)
+                if not sides.only:
+                    with stages.run("check"):
+                        result = checked(result, collection, groups, self.threshold, threads, similarity=similarity)
                 with stages.run("write", total=reading.documents) as stage:
                     finished = FinishedFiles(place.target, checkpoints)
                     result.write_tables(place.target)
-                    result.write_documents(place.target, threads, stage.advance, finished=finished)
+                    result.write_documents(place.target, threads, stage.advance, place.annotate, finished)
             result.report.update(stages=stages.finished, seconds=stages.seconds, threads=thread_count(threads))
             if place.target is not None:
                 result.write_report(place.target)
@@ -164,12 +190,15 @@ class Deduplicator:
 
     def list_bytes(self, features: int, documents: int) -> int:
         """Return about how much memory the lists of the exact join take."""
-        return round(POSTING_BYTES * ((1 - float(self.threshold)) * features + documents))
+        threshold = float(self.threshold)
+        indexed = {"jaccard": 1 - threshold, "cosine": 1 - threshold**2, "containment": 1.0}[self.similarity]
+        return round(POSTING_BYTES * (indexed * features + documents))
 
     def choose(self, features: int, documents: int, memory: int | None = None) -> Method:
-        """Resolve a method's name; "auto" is exact where its lists fit into half of the memory, else minhash.
+        """Resolve a method's name; "auto" is exact where its lists fit into half of the memory, else by signatures.
 
-        Raises where `memory` is given and too little for what every method holds, or for the lists of the exact join.
+        Signatures are minhash for sets and simhash for weights; containment has none. Raises where `memory` is given
+        and too little for what every method holds, or for the lists of the exact join.
         """
         least = FIXED_BYTES + DOCUMENT_BYTES * documents
         if memory is not None and least > memory:
@@ -180,85 +209,120 @@ class Deduplicator:
         name = self.method
         lists = self.list_bytes(features, documents)
         if name == "auto":
-            name = "exact" if lists < (memory or physical_memory()) / 2 else "minhash"
-        elif name == "exact" and memory is not None and least + lists > memory:
-            needed = show_size(least + lists)
-            raise UsageError(f"the lists of the exact join need about {needed} of memory: allow more, or use minhash")
+            fits = lists < (memory or physical_memory()) / 2 or self.similarity == "containment"
+            name = "exact" if fits else "minhash" if self.weighting == "binary" else "simhash"
         if name == "exact":
+            if memory is not None and least + lists > memory:
+                needed, other = show_size(least + lists), "" if self.similarity == "containment" else ", or use minhash"
+                raise UsageError(f"the lists of the exact join need about {needed} of memory: allow more{other}")
             return Exact(shingles=self.shingles)
         if name == "minhash":
-            return Minhash.for_threshold(float(self.threshold), shingles=self.shingles)
-        return Simhash(bits=SIMHASH_BITS, weighting="binary", shingles=self.shingles)
+            jaccard = Similarity(self.similarity).least_jaccard(self.threshold)
+            return Minhash.for_threshold(float(jaccard), shingles=self.shingles)
+        return Simhash(bits=SIMHASH_BITS, weighting=self.weighting, shingles=self.shingles)
+
+    def _workplace(
+        self, source: Source, reading: Reading, reference: OpenReference | None, output: Output | None
+    ) -> AbstractContextManager[Workplace]:
+        sources = [(source, reading)]
+        job: list[Any] = [__version__, self, output is not None and output.annotate]
+        if reference is not None:
+            job += [reference.only, reference.described()]
+            if reference.source is not None and reference.reading is not None:
+                sources.append((reference.source, reference.reading))
+        return workplace(job, sources, output, [] if reference is None else reference.paths)
+
+    def _hold(self, reference: OpenReference, room: Room, stages: Stages) -> HeldReference:
+        with stages.run("reference") as stage:
+            advance = stage.advance if reference.reading is None else _ahead(stage, reference.reading)
+            return reference.hold(self.shingles, room, counts=self.weighting != "binary", advance=advance)
 
     def _read(
-        self, reading: Reading, place: Workplace, room: Room, advance: Callable[[int], None]
+        self,
+        reading: Reading,
+        held: HeldReference | None,
+        place: Workplace,
+        room: Room,
+        advance: Callable[[int], None],
     ) -> Collection:
         """Read the documents, or take what an earlier try has read."""
         collection = load_collection(place.checkpoints, reading)
         if collection is None:
-            keep = place.checkpoints.key is not None
             collection = collect(
                 reading,
                 self.shingles,
-                room.scratch,
-                memory=room.memory,
-                threads=room.threads,
+                replace(room, keep=place.checkpoints.key is not None),
+                counts=self.weighting != "binary",
+                reference=None if held is None else (held.features, held.documents),
                 advance=advance,
-                keep=keep,
             )
             save_collection(place.checkpoints, reading, collection)
         return collection
 
-    def _collapse(self, collection: Collection) -> tuple[Groups, Sets]:
-        """Return the groups of identical feature sets, and the sets of their representatives, in keep order."""
-        features = collection.features
-        groups = collapse(sets_of(features)[0], keep_rank(self.keep, collection.lengths, collection.order))
+    def _collapse(self, collection: Collection, similarity: Similarity) -> tuple[Groups, Sets]:
+        """Return the groups of identical rows, and the sets of their representatives, in keep order."""
+        features, before = collection.features, np.arange(len(collection.before))
+        rank = keep_rank(self.keep, collection.lengths, collection.order) + len(before)
+        groups = collapse(sets_of(features)[0], np.concatenate([before, rank]), similarity.weights)
         first = groups.representatives
         return groups, rows_of(features.hashes, features.offsets[first], features.offsets[first + 1])
 
-    def _cluster(self, sets: Sets, verified: VerifiedPairs, threads: int | None) -> Clusters:
+    def _cluster(self, sets: Sets, verified: VerifiedPairs, similarity: Similarity, threads: int | None) -> Clusters:
         if self.clusters == "transitive":
-            return transitive(sets, verified, threads)
+            return transitive(sets, verified, threads, similarity)
         return anchored(len(sets.starts), verified)
 
     def _result(
         self,
         reading: Reading,
+        held: HeldReference | None,
         collection: Collection,
-        method: Method,
-        recall: float,
         found: VerifiedPairs,
         clusters: Clusters,
+        described: dict[str, Any],
     ) -> Deduplication:
-        documents = collection.documents
+        """Return rows as documents, and what was counted."""
+        numbers, rows = collection.numbers(reading.documents), slice(len(collection.before), None)
         grouped = Clusters(np.arange(reading.documents), np.ones(reading.documents))
-        grouped.anchor[documents] = documents[clusters.anchor]
-        grouped.similarity[documents] = clusters.similarity
-        pairs = replace(found, a=documents[found.a], b=documents[found.b])
-        featureless = int((collection.features.sizes == 0).sum())
-        numbers = counts(reading.documents, len(collection.rejects), featureless, grouped, pairs)
+        grouped.anchor[collection.documents] = numbers[clusters.anchor[rows]]
+        grouped.similarity[collection.documents] = clusters.similarity[rows]
+        pairs = renumbered(found, numbers)
+        featureless = int((collection.features.sizes[rows] == 0).sum())
+        counted = counts(reading.documents, len(collection.rejects), featureless, grouped, pairs)
+        if held is not None:
+            counted["dropped_against"] = int((grouped.anchor >= len(grouped)).sum())
         report = {
             "format": "sosie-report",
             "version": 1,
-            "parameters": {
-                "threshold": float(self.threshold),
-                "similarity": "jaccard",
-                "method": describe(method),
-                "keep": self.keep,
-                "clusters": self.clusters,
-            },
+            "parameters": described["parameters"],
             "inputs": [
                 {"path": place.title or str(place.path), "documents": int(count)}
                 for place, count in zip(reading.inputs, reading.counts, strict=True)
             ],
-            "counts": numbers,
+            **({} if held is None else {"against": held.report()}),
+            "counts": counted,
             "text_bytes": int(collection.lengths.sum()),
             "features": len(collection.features.hashes),
+            **described,
+            "warnings": warnings(counted, pairs.counters),
+        }
+        return Deduplication(reading, pairs, grouped, collection.rejects, report, held)
+
+    def _described(self, method: Method, recall: float, pairs: VerifiedPairs) -> dict[str, Any]:
+        """Return what the report says of how it was done."""
+        weighting = {"weighting": self.weighting} if self.similarity == "cosine" else {}
+        return {
+            "parameters": {
+                "threshold": float(self.threshold),
+                "similarity": self.similarity,
+                **weighting,
+                "method": describe(method),
+                "keep": self.keep,
+                "clusters": self.clusters,
+            },
             "predicted_recall": None if pairs.counters.get("bounded_lists") else round(recall, 6),
             "counters": dict(pairs.counters),
-            "warnings": warnings(numbers, dict(pairs.counters)),
         }
-        return Deduplication(reading, pairs, grouped, collection.rejects, report)
 
 
 def _as_output(output: str | os.PathLike[str] | Output | None, overwrite: bool) -> Output | None:
@@ -277,9 +341,9 @@ def _ahead(stage: Progress, reading: Reading) -> Callable[[int], None]:
     return advance
 
 
-def _spread(clusters: Clusters, groups: Groups, collection: Collection) -> Clusters:
+def _spread(clusters: Clusters, groups: Groups, rows: int) -> Clusters:
     """Give every row the anchor of its group; rows without features stand for themselves."""
-    spread = Clusters(np.arange(len(collection)), np.ones(len(collection)))
+    spread = Clusters(np.arange(rows), np.ones(rows))
     group = np.repeat(np.arange(len(groups)), groups.sizes)
     spread.anchor[groups.rows] = groups.representatives[clusters.anchor[group]]
     spread.similarity[groups.rows] = clusters.similarity[group]

@@ -142,6 +142,10 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.a)
 
+    def take(self, which: I64 | Bools) -> Pairs:
+        """Return some of the pairs, by place or by flag."""
+        return Pairs(self.a[which], self.b[which], self.counters)
+
 
 @dataclass(frozen=True, eq=False)
 class VerifiedPairs:
@@ -161,12 +165,23 @@ class VerifiedPairs:
     def __len__(self) -> int:
         return len(self.a)
 
+    def take(self, which: I64 | Bools) -> VerifiedPairs:
+        """Return some of the pairs, by place or by flag."""
+        total = None if self.total is None else self.total[which]
+        a, b = self.a[which], self.b[which]
+        return VerifiedPairs(a, b, self.similarity[which], self.shared[which], total, self.counters)
+
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
     """Who stays and who goes: row i belongs to the cluster of the kept row `anchor[i]`, itself if it is kept.
 
-    `similarity[i]` is the true similarity of row i and its anchor, 1 for the anchor itself.
+    `similarity[i]` is the true similarity of row i and its anchor, 1 for the anchor itself. An anchor beyond the rows
+    is that of a reference, which stays whatever happens.
+
+    >>> clusters = Clusters(np.array([0, 0, 7]), np.ones(3))
+    >>> clusters.kept.tolist(), clusters.members.tolist(), clusters.sizes.tolist()
+    ([True, False, False], [2, 0, 0, 0, 0, 0, 0, 2], [2, 2, 2])
     """
 
     anchor: I64
@@ -181,9 +196,21 @@ class Clusters:
         return np.asarray(self.anchor == np.arange(len(self.anchor)))
 
     @property
+    def members(self) -> I64:
+        """How many rows belong to the cluster of each row, by its anchor; 0 for a row that goes."""
+        members = np.bincount(self.anchor, minlength=len(self.anchor)).astype(np.int64)
+        members[self.outside] += 1
+        return members
+
+    @property
+    def outside(self) -> I64:
+        """The anchors that are not among the rows."""
+        return np.unique(self.anchor[self.anchor >= len(self.anchor)])
+
+    @property
     def sizes(self) -> I64:
         """The size of the cluster that each row belongs to."""
-        return np.bincount(self.anchor, minlength=len(self.anchor)).astype(np.int64)[self.anchor]
+        return np.asarray(self.members[self.anchor])
 
 
 def _checked_ids(ids: Any, count: int) -> Any:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sosie.documents import Source
-from sosie.features import collect as module
 from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
 from sosie.features.stored import load_collection, save_collection
 from sosie.storage.checkpoint import Checkpoints
+from sosie.storage.room import Room
 
 
 @pytest.fixture
@@ -20,13 +20,12 @@ def source(tmp_path):
 
 
 @pytest.mark.parametrize("in_memory", [0, 1 << 20])
-def test_a_collection_that_was_saved_is_the_same_when_it_is_loaded(source, tmp_path, monkeypatch, in_memory):
-    monkeypatch.setattr(module, "IN_MEMORY", in_memory)
+def test_a_collection_that_was_saved_is_the_same_when_it_is_loaded(source, tmp_path, in_memory):
     (tmp_path / "working" / "scratch").mkdir(parents=True)
     checkpoints = Checkpoints(tmp_path / "working" / "checkpoints", "key", forced=True)
     reading, again = source.batches(), source.batches()
     assert load_collection(checkpoints, again) is None
-    collection = collect(reading, Shingles(), tmp_path / "working" / "scratch", keep=True)
+    collection = collect(reading, Shingles(), Room(tmp_path / "working" / "scratch", in_memory, keep=True))
     save_collection(checkpoints, reading, collection)
     assert not list((tmp_path / "working" / "scratch").iterdir())
     loaded = load_collection(checkpoints, again)
@@ -42,5 +41,5 @@ def test_a_collection_that_was_saved_is_the_same_when_it_is_loaded(source, tmp_p
 def test_nothing_is_written_where_it_is_not_worth_it(source, tmp_path):
     checkpoints = Checkpoints(tmp_path / "checkpoints", "key")
     reading = source.batches()
-    save_collection(checkpoints, reading, collect(reading, Shingles(), tmp_path))
+    save_collection(checkpoints, reading, collect(reading, Shingles(), Room(tmp_path)))
     assert not checkpoints.folder.exists()

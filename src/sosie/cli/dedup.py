@@ -14,6 +14,9 @@ from sosie.cli.render import render_report
 from sosie.clusters.keep import RULES
 from sosie.deduplicate import Deduplicator, MethodName
 from sosie.errors import UsageError
+from sosie.features.weighting import WEIGHTINGS
+from sosie.matches.reference import Reference, is_stored
+from sosie.matches.similarity import Measure
 from sosie.storage.output import Output
 from sosie.storage.size import parse_size
 
@@ -35,33 +38,75 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
     show_default=True,
     help="Anchored: every dropped document is similar to the kept one. Transitive: chains count.",
 )
+@click.option(
+    "--similarity",
+    type=click.Choice(get_args(Measure)),
+    default="jaccard",
+    show_default=True,
+    help="Containment: how much of the smaller document is in the larger one.",
+)
+@click.option(
+    "--weighting",
+    type=click.Choice(WEIGHTINGS),
+    default="binary",
+    show_default=True,
+    help="Cosine: how features weigh.",
+)
 @shingle_options
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="REFERENCE",
+    help="Drop what is similar to a document of these files too, or of what `sosie sign --features` wrote.",
+)
+@click.option("--against-only", is_flag=True, help="Compare with the reference alone, not the documents themselves.")
+@click.option("--annotate", is_flag=True, help="Write all documents, with columns that say what was found.")
 @click.option("--memory", metavar="SIZE", callback=_size, help="Use no more memory than this, as in 4GB; disk instead.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted, and make that possible.")
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
-    """Remove the near-duplicates of INPUT: JSONL, CSV or TSV (plain, gzip, zstd), Parquet, text files, folders.
+    """Remove the near-duplicates of INPUT: JSONL, CSV, TSV, Parquet, text, HTML and WARC files, and folders of them.
 
     Globs work too, and - means JSON lines from standard input.
 
     Writes kept/ and dropped/ in the format of the inputs, pairs.parquet, clusters.parquet, report.html and report.json.
     """
     quiet, as_json, dry_run = options.pop("quiet"), options.pop("as_json"), options.pop("dry_run")
-    path, memory, threads = options.pop("output"), options.pop("memory"), options.pop("threads")
-    overwrite, resume = options.pop("overwrite"), options.pop("resume")
-    if not dry_run and path is None:
+    memory, threads = options.pop("memory"), options.pop("threads")
+    output = Output(*(options.pop(name) for name in ("output", "overwrite", "resume", "annotate")))
+    if not dry_run and output.path is None:
         raise UsageError("name an output directory with -o DIR, or pass --dry-run")
-    if dry_run and resume:
-        raise UsageError("a dry run writes nothing, so there is nothing to resume: leave out --dry-run or --resume")
+    if dry_run and (output.resume or output.annotate):
+        raise UsageError("a dry run writes nothing: leave out --dry-run, or --resume and --annotate")
     logging.getLogger("sosie").setLevel(logging.ERROR if quiet else logging.WARNING)
+    reference = _reference(options.pop("against"), options.pop("against_only"), options)
     source = source_of(inputs, options)
     job = Deduplicator(shingles=shingles_of(options), **options)
-    output = None if dry_run else Output(path, overwrite, resume)
     with progress(quiet or as_json) as shown:
-        result = job.run(source, output=output, memory=memory, threads=threads, progress=shown)
+        result = job.run(
+            source,
+            against=reference,
+            output=None if dry_run else output,
+            memory=memory,
+            threads=threads,
+            progress=shown,
+        )
     if as_json:
         click.echo(json.dumps(result.report))
     elif not quiet:
         click.echo(render_report(result.report))
-        click.echo("Dry run: nothing was written." if dry_run else f"Written to {path}")
+        click.echo("Dry run: nothing was written." if dry_run else f"Written to {output.path}")
+
+
+def _reference(paths: tuple[str, ...], only: bool, options: dict[str, Any]) -> Reference | None:
+    """Return what documents are held against: one directory of stored features, or files read like the inputs."""
+    if not paths:
+        if only:
+            raise UsageError("--against-only needs a reference: name it with --against")
+        return None
+    if len(paths) == 1 and is_stored(paths[0]):
+        return Reference(paths[0], only)
+    for path in filter(is_stored, paths):
+        raise UsageError(f"{path}: holds signatures, and can be the only --against.")
+    return Reference(source_of(paths, dict(options)), only)

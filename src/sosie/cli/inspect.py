@@ -14,10 +14,10 @@ from sosie.cli.progress import progress
 from sosie.deduplicate import Deduplicator
 from sosie.documents.source import Source
 from sosie.evaluation.inspection import Inspection, Lengths, Repeats, inspect
-from sosie.features.collect import IN_MEMORY
 from sosie.features.shingles import Shingles
 from sosie.report.stages import Stages
 from sosie.report.summary import describe
+from sosie.storage.room import IN_MEMORY
 
 SHOWN = 8  # scripts in the table; --json has all
 

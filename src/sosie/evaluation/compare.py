@@ -53,7 +53,7 @@ class Comparison:
         """Return those of these pairs of rows whose similarity is at least `least`; each shares a feature."""
         similarity, shared = measured(self._rows, criterion_of(self.by, least), a, b, threads)
         total = total_of(self.by.measure, self.sizes[a], self.sizes[b], shared)
-        return chosen(VerifiedPairs(a, b, similarity, shared, total), shared > 0)
+        return VerifiedPairs(a, b, similarity, shared, total).take(shared > 0)
 
     def similarity(self, products: I64 | F64, a: I64, b: I64) -> F64:
         """Return the similarity of pairs of rows, given the inner products of their weights."""
@@ -76,9 +76,3 @@ class Comparison:
             shared, a, b = (array[close].astype(object) for array in sides)
             reached[close] = (shared * q) ** 2 >= p**2 * a * b
         return np.asarray(reached)
-
-
-def chosen(pairs: VerifiedPairs, which: Bools | I64) -> VerifiedPairs:
-    """Return some of the pairs, by flag or by place."""
-    total = None if pairs.total is None else pairs.total[which]
-    return VerifiedPairs(pairs.a[which], pairs.b[which], pairs.similarity[which], pairs.shared[which], total)

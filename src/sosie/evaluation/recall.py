@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sosie.evaluation.compare import Comparison, chosen
+from sosie.evaluation.compare import Comparison
 from sosie.evaluation.search import search
 from sosie.evaluation.sought import sought
 from sosie.matches.groups import STAR, Groups
@@ -194,7 +194,7 @@ class _Sample:
             probe, row = np.searchsorted(probes, pairs.a[reached]), pairs.b[reached]
             # float64 holds whole numbers below 2^53 exactly
             sums = [np.bincount(probe, counts[row, column], len(probes)) for column in range(4)]
-            return np.stack(sums, axis=1).astype(np.int64), _nearest(chosen(pairs, ~reached))
+            return np.stack(sums, axis=1).astype(np.int64), _nearest(pairs.take(~reached))
 
         similar = counts[probes] - 1  # a group is similar to itself, but a row is not a pair
         near = []
@@ -230,7 +230,7 @@ def _nearest(pairs: VerifiedPairs) -> VerifiedPairs:
     """Return the most similar pairs, each once; of equal ones the first."""
     packed, first = np.unique(_packed(pairs.a, pairs.b), return_index=True)
     order = np.lexsort((packed, -pairs.similarity[first]))[:MISSES]
-    return replace(chosen(pairs, first[order]), a=packed[order] >> 32, b=packed[order] & LOW)
+    return replace(pairs.take(first[order]), a=packed[order] >> 32, b=packed[order] & LOW)
 
 
 def _concatenated(parts: list[VerifiedPairs]) -> VerifiedPairs:

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from sosie.documents.reading import Reading
 from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.features.shingles import Shingles
-from sosie.matches.similarity import as_fraction
+from sosie.features.weighting import Weighting
+from sosie.matches.similarity import Measure, as_fraction
 from sosie.types import I64
 
 FORMATS = ("sosie-report", "sosie-join")
@@ -64,6 +65,14 @@ class Result:
             raise StorageError(f"{self.path}: was written by another version: unknown shingles {said}.") from None
         except StorageError as error:
             raise StorageError(f"{self.path}: {error}.") from error
+
+    @property
+    def similarity(self) -> tuple[Measure, Weighting]:
+        """The measure by which documents were compared, and how their features weighed."""
+        if "against" in self.report:
+            raise UsageError(f"{self.path}: its documents were held against a reference, which a sample cannot tell.")
+        parameters = self.report.get("parameters", {})
+        return parameters.get("similarity", "jaccard"), parameters.get("weighting", "binary")
 
     def check_documents(self, reading: Reading) -> None:
         """Raise unless a finished reading has as many documents and rejects as the report says."""

@@ -15,9 +15,12 @@ from sosie.evaluation.compare import Comparison
 from sosie.evaluation.recall import SampledRecall, draw, measure_recall
 from sosie.evaluation.result import Numbering, Result, numbered_documents
 from sosie.features.collect import Collection, collect
+from sosie.features.measure import weigh
 from sosie.features.shingles import Shingles
 from sosie.matches.identical import collapse
 from sosie.matches.sets import sets_of
+from sosie.matches.similarity import Similarity
+from sosie.storage.room import Room
 from sosie.types import Bools, Pairs
 
 
@@ -42,14 +45,17 @@ def sampled_recall(
     shingles = _one_of(result.shingles, shingles, "shingles")
     with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
         reading = source.batches(threads)
-        collection = collect(reading, shingles, scratch, threads=threads, advance=advance)
+        measure, weighting = result.similarity
+        room = Room(scratch, threads=threads)
+        collection = collect(reading, shingles, room, counts=weighting != "binary", advance=advance)
+        similarity = Similarity(measure, weigh(collection.features, weighting, room))
         result.check_documents(reading)
         numbering = numbered_documents(reading)
         found, kept = _found(result, collection, numbering)
         sets, _ = sets_of(collection.features)
-        groups = collapse(sets, np.arange(len(collection)))
+        groups = collapse(sets, np.arange(len(collection)), similarity.weights)
         drawn = draw(len(collection), size, seed)
-        return measure_recall(Comparison(sets), groups, drawn, found, kept, threshold, threads)[0]
+        return measure_recall(Comparison(sets, similarity), groups, drawn, found, kept, threshold, threads)[0]
 
 
 def _one_of(said: Any, given: Any, name: str) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,22 +12,23 @@ from sosie.documents.batch import Reject
 from sosie.documents.order_column import join_orders
 from sosie.documents.reading import Reading
 from sosie.features.shingles import Shingles
+from sosie.features.spill import FeatureSpill
 from sosie.kernels.distinct import distinct
 from sosie.kernels.parallel import ordered_map, spans
-from sosie.storage.spill import Spill
+from sosie.storage.room import Room
 from sosie.text.column import TextColumn, as_column
-from sosie.types import I64, U64, Features
+from sosie.types import I32, I64, U64, Features
 
-IN_MEMORY = 1 << 28  # bytes of features; more go to disk
 SPAN = 1 << 18  # bytes of text that one task extracts
 AHEAD = 16  # tasks per thread that wait while the next batch is read
 
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """The features of all documents that could be read; row i is document number `documents[i]`.
+    """The features of all documents that could be read: document number `documents[i]` is row `len(before) + i`.
 
-    `order` holds the values of the column that decides who stays, None if none does.
+    The first rows are those of a reference, if there is one: `before` are the numbers of its documents. `order` holds
+    the values of the column that decides who stays, None if none does.
     """
 
     features: Features
@@ -36,25 +36,30 @@ class Collection:
     lengths: I64
     rejects: list[Reject]
     order: Any = None
+    before: I64 = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __len__(self) -> int:
-        return len(self.documents)
+        """The number of rows."""
+        return len(self.before) + len(self.documents)
+
+    def numbers(self, documents: int) -> I64:
+        """Return the document number of every row; those of a reference begin after the `documents` of this one."""
+        return np.concatenate([self.before + documents, self.documents])
 
 
 def collect(
     reading: Reading,
     shingles: Shingles,
-    scratch: str | os.PathLike[str],
+    room: Room,
     *,
-    memory: int = IN_MEMORY,
-    threads: int | None = None,
+    counts: bool = False,
+    reference: tuple[Features, I64] | None = None,
     advance: Callable[[int], None] = lambda count: None,
-    keep: bool = False,
 ) -> Collection:
-    """Read every document once and keep its features and the length of its text in bytes.
+    """Read every document once and keep its features, with how often each occurs if asked for, and its length in bytes.
 
-    Features beyond `memory` bytes are in a file of `scratch`. It has no name when this is done, and so vanishes with
-    the process; with `keep` it stays.
+    Features beyond the memory of the room are in a file. The features of a reference, with the numbers of its
+    documents, come first.
     """
     sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     rejects: list[Reject] = []
@@ -72,15 +77,17 @@ def collect(
             advance(len(batch) + len(batch.rejects))
             yield from ((column, span) for span in spans(column.offsets, SPAN))
 
-    def extract(piece: tuple[TextColumn, tuple[int, int]]) -> tuple[U64, I64, object]:
+    def extract(piece: tuple[TextColumn, tuple[int, int]]) -> tuple[U64, I64, I32 | None]:
         column, span = piece
-        return distinct(*shingles.occurrences(column, *span), False)
+        return distinct(*shingles.occurrences(column, *span), counts)
 
-    with Spill(scratch, np.dtype(np.uint64), memory=memory, keep=keep) as spill:
-        for hashes, offsets, _ in ordered_map(extract, texts(), threads, ahead=AHEAD):
-            spill.append(hashes)
+    with FeatureSpill(room, counts) as spill:
+        if reference is not None:
+            spill.append_features(reference[0])
+        for hashes, offsets, repeats in ordered_map(extract, texts(), room.threads, ahead=AHEAD):
+            spill.append(hashes, repeats)
             sizes.append(np.diff(offsets))
-        features = spill.array()  # a map of the file stays valid when its name is removed
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
+        features = spill.features(sizes if reference is None else [reference[0].sizes, *sizes])
     order = join_orders(orders) if reading.columns.order is not None else None
-    return Collection(Features(features, ends), np.concatenate(documents), np.concatenate(lengths), rejects, order)
+    before = np.empty(0, np.int64) if reference is None else reference[1]
+    return Collection(features, np.concatenate(documents), np.concatenate(lengths), rejects, order, before)

@@ -5,7 +5,6 @@ Each method gives candidates for verification and says what share of the similar
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,6 +23,7 @@ from sosie.matches.similarity import JACCARD, Similarity
 from sosie.signatures.key_columns import key_columns
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
+from sosie.storage.room import Room
 from sosie.types import I64, Features, Pairs, Signatures
 
 
@@ -32,15 +32,6 @@ class Exact:
     """No signatures: the sets of shingles themselves are joined, and every similar pair is found."""
 
     shingles: Shingles = Shingles()
-
-
-@dataclass(frozen=True)
-class Room:
-    """What a join may use: a folder for spills, the bytes of memory beyond which it spills, and threads."""
-
-    scratch: str | os.PathLike[str]
-    memory: int = 1 << 28
-    threads: int | None = None
 
 
 Method = Exact | Minhash | Simhash

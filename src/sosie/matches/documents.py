@@ -18,6 +18,7 @@ from sosie.features.shingles import Shingles
 from sosie.matches.similar import join_features
 from sosie.matches.similarity import Measure
 from sosie.matches.verify import verify
+from sosie.storage.room import Room
 from sosie.types import VerifiedPairs
 
 
@@ -60,7 +61,8 @@ def join_documents(
     """
     with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
         readings = [each.batches(threads) for each in (source, other) if each is not None]
-        collections = [collect(reading, shingles, scratch, threads=threads, advance=advance) for reading in readings]
+        room = Room(scratch, threads=threads)
+        collections = [collect(reading, shingles, room, advance=advance) for reading in readings]
         first, second = collections[0], collections[-1]
         features = None if other is None else second.features
         candidates = join_features(first.features, features, threshold=threshold, measure=measure, threads=threads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,19 @@ def ordered_pairs(a: I64, b: I64, counters: Counters | None = None, *, distinct:
         new = (np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 0)
         a, b = a[new], b[new]
     return Pairs(a, b, dict(counters or {}))
+
+
+def renumbered(pairs: VerifiedPairs, numbers: I64) -> VerifiedPairs:
+    """Return pairs of rows as pairs of other numbers, `numbers[row]`, in their order again.
+
+    >>> ones = np.ones(2, np.int64)
+    >>> pairs = renumbered(VerifiedPairs(np.array([0, 1]), np.array([2, 2]), ones, ones), np.array([9, 5, 7]))
+    >>> list(zip(pairs.a.tolist(), pairs.b.tolist()))
+    [(5, 7), (7, 9)]
+    """
+    first, second = numbers[pairs.a], numbers[pairs.b]
+    a, b = np.minimum(first, second), np.maximum(first, second)
+    return replace(pairs, a=a, b=b).take(np.lexsort((b, a)))
 
 
 def distinct_packed(parts: Iterable[U64]) -> U64:

@@ -36,11 +36,13 @@ def checked(
     """
     sets, _ = sets_of(collection.features)
     compared = Comparison(sets, similarity)
-    documents = collection.documents
-    found = Pairs(np.searchsorted(documents, result.found.a), np.searchsorted(documents, result.found.b))
-    drawn = draw(len(collection), SAMPLE, SEED)
+    numbers = collection.numbers(result.reading.documents)
+    row_of = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
+    row_of[numbers] = np.arange(len(numbers))
+    found = Pairs(row_of[result.found.a], row_of[result.found.b])
+    drawn = draw(len(collection.documents), SAMPLE, SEED) + len(collection.before)
     drawn = affordable(compared, groups, drawn, threshold, BUDGET)
-    kept = result.grouped.kept[documents]
+    kept = np.concatenate([np.ones(len(collection.before), np.bool_), result.grouped.kept[collection.documents]])
     measured, near = measure_recall(compared, groups, drawn, found, kept, threshold, threads)
     result.report["measured"] = {"seed": SEED, **measured.described()}
-    return replace(result, near=replace(near, a=documents[near.a], b=documents[near.b]))
+    return replace(result, near=replace(near, a=numbers[near.a], b=numbers[near.b]))

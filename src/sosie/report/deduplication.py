@@ -19,6 +19,7 @@ from sosie.documents.batch import Reject
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
+from sosie.matches.reference import HeldReference
 from sosie.storage.finished import FinishedFiles
 from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
@@ -28,7 +29,8 @@ class Deduplication:
     """The result of `sosie.dedup`; rows of `found` and `grouped` are document numbers over all inputs.
 
     `report` says what was done with which parameters, what was counted, and what each stage took. `near` are pairs
-    just below the threshold, the nearest first, where a sample was checked.
+    just below the threshold, the nearest first, where a sample was checked. With a reference (`held`), its documents
+    have the numbers after those of this collection.
     """
 
     reading: Reading = field(repr=False)
@@ -36,6 +38,7 @@ class Deduplication:
     grouped: Clusters = field(repr=False)
     rejects: list[Reject] = field(repr=False)
     report: dict[str, Any]
+    held: HeldReference | None = field(default=None, repr=False)
     near: VerifiedPairs | None = field(default=None, repr=False)
 
     @cached_property
@@ -45,35 +48,50 @@ class Deduplication:
         state[[reject.row for reject in self.rejects]] = REJECTED
         return Decisions(state, self.reasons)
 
+    def ids(self, rows: I64) -> Any:
+        """Return the ids of documents, those of the reference included: as text where the two sides differ."""
+        if self.held is None:
+            return self.reading.ids.take(rows)
+        foreign = self.is_foreign(rows)
+        own = self.reading.ids.take(rows[~foreign])
+        others = self.held.ids(rows[foreign] - self.reading.documents)
+        if own.type != others.type:
+            own, others = own.cast(pa.large_string()), others.cast(pa.large_string())
+        place = np.empty(len(rows), np.int64)
+        place[np.concatenate([np.flatnonzero(~foreign), np.flatnonzero(foreign)])] = np.arange(len(rows))
+        return pa.concat_arrays([own, others]).take(pa.array(place))
+
+    def is_foreign(self, rows: I64) -> Bools:
+        """Whether documents are those of the reference."""
+        return np.asarray(rows >= self.reading.documents)
+
     def reasons(self, rows: I64) -> Any:
-        """Why these documents, which are dropped, go: duplicate_of, similarity."""
-        anchors = self.reading.ids.take(self.grouped.anchor[rows])
-        return pa.table({"duplicate_of": anchors, "similarity": pa.array(self.grouped.similarity[rows])})
+        """Why these documents, which are dropped, go: duplicate_of, similarity; with a reference also duplicate_in."""
+        anchors = self.grouped.anchor[rows]
+        found = {"duplicate_of": self.ids(anchors), "similarity": pa.array(self.grouped.similarity[rows])}
+        if self.held is not None:
+            side = pa.array(["documents", "reference"], pa.string())
+            found["duplicate_in"] = side.take(pa.array(self.is_foreign(anchors).astype(np.int8)))
+        return pa.table(found)
 
     def columns(self, rows: I64) -> Any:
-        """What was found about these documents: kept, cluster, duplicate_of, similarity.
+        """What was found about these documents: kept, cluster, and the `reasons`.
 
-        `cluster` is the number in `clusters`, null for a document without duplicates; the last two are null for one
+        `cluster` is the number in `clusters`, null for a document without duplicates; the reasons are null for one
         that is kept.
         """
         state, anchors = self.decisions.state[rows], self.grouped.anchor[rows]
         numbers = np.searchsorted(self._anchors, anchors)
         alone = np.append(self._anchors, -1)[numbers] != anchors
         stays = pa.array(state != DROPPED)
-        twins, similarity = self.reasons(rows).columns
-        return pa.table(
-            {
-                "kept": pa.array(state == KEPT),
-                "cluster": pa.array(numbers, pa.int64(), mask=alone),
-                "duplicate_of": pc.if_else(stays, None, twins),
-                "similarity": pc.if_else(stays, None, similarity),
-            }
-        )
+        reasons = self.reasons(rows)
+        found = {"kept": pa.array(state == KEPT), "cluster": pa.array(numbers, pa.int64(), mask=alone)}
+        return pa.table(found | {name: pc.if_else(stays, None, reasons[name]) for name in reasons.column_names})
 
     @cached_property
     def _anchors(self) -> I64:
         """The kept documents of the clusters of two documents or more, in the order of the clusters' numbers."""
-        return np.flatnonzero(np.bincount(self.grouped.anchor) > 1)
+        return np.flatnonzero(self.grouped.members > 1)
 
     @property
     def mask(self) -> Bools:
@@ -87,35 +105,41 @@ class Deduplication:
 
     @property
     def dropped(self) -> Any:
-        """The documents that go: id, duplicate_of, similarity."""
+        """The documents that go: id and the `reasons`."""
         rows = np.flatnonzero(self.decisions.state == DROPPED)
         return self.reasons(rows).add_column(0, "id", [self.reading.ids.take(rows)])
 
     @property
     def pairs(self) -> Any:
-        """The verified pairs: a, b, similarity."""
-        take = self.reading.ids.take
-        return pa.table({"a": take(self.found.a), "b": take(self.found.b), "similarity": self.found.similarity})
+        """The verified pairs: a, b, similarity; with a reference also whether b is of it."""
+        found = {"a": self.ids(self.found.a), "b": self.ids(self.found.b), "similarity": self.found.similarity}
+        if self.held is not None:
+            found["reference"] = pa.array(self.is_foreign(self.found.b))
+        return pa.table(found)
 
     @property
     def clusters(self) -> Any:
-        """The clusters of two documents or more, the kept one first: id, cluster, size, kept, similarity."""
-        rows = self._clustered()
-        anchors = self.grouped.anchor[rows]
-        return pa.table(
-            {
-                "id": self.reading.ids.take(rows),
-                "cluster": pa.array(np.searchsorted(self._anchors, anchors)),
-                "size": pa.array(self.grouped.sizes[rows]),
-                "kept": pa.array(rows == anchors),
-                "similarity": pa.array(self.grouped.similarity[rows]),
-            }
-        )
+        """The clusters of two documents or more, the kept one first: id, cluster, size, kept, similarity.
 
-    def _clustered(self) -> I64:
-        rows = np.flatnonzero(self.grouped.sizes > 1)
-        anchors = self.grouped.anchor[rows]
-        return rows[np.lexsort((rows, rows != anchors, anchors))]
+        With a reference also whether the document is of it.
+        """
+        grouped = self.grouped
+        inside = np.flatnonzero(grouped.sizes > 1)
+        rows = np.concatenate([inside, grouped.outside])
+        anchors = np.concatenate([grouped.anchor[inside], grouped.outside])
+        similarity = np.concatenate([grouped.similarity[inside], np.ones(len(grouped.outside))])
+        order = np.lexsort((rows, rows != anchors, anchors))
+        rows, anchors = rows[order], anchors[order]
+        found = {
+            "id": self.ids(rows),
+            "cluster": pa.array(np.searchsorted(self._anchors, anchors)),
+            "size": pa.array(grouped.members[anchors]),
+            "kept": pa.array(rows == anchors),
+            "similarity": pa.array(similarity[order]),
+        }
+        if self.held is not None:
+            found["reference"] = pa.array(self.is_foreign(rows))
+        return pa.table(found)
 
     def write_tables(self, directory: Path) -> None:
         """Write pairs.parquet, clusters.parquet and, where there are any, rejected.jsonl."""

@@ -72,7 +72,7 @@ def choose_examples(result: Deduplication) -> Examples:
 
 def _largest(result: Deduplication) -> list[LargeCluster]:
     grouped = result.grouped
-    sizes = np.bincount(grouped.anchor, minlength=1)
+    sizes = grouped.members
     anchors = np.flatnonzero(sizes > 1)
     largest = anchors[np.argsort(-sizes[anchors], kind="stable")[:CLUSTERS]]
     clusters = []

@@ -93,8 +93,8 @@ def _against(report: dict[str, Any]) -> str:
     files = ", ".join(name(path) for path in reference["inputs"][:3])
     more = f" and {len(reference['inputs']) - 3:,} more" if len(reference["inputs"]) > 3 else ""
     return (
-        f" Besides, {dropped:,} documents were dropped because they are similar to one of the"
-        f" {reference['documents']:,} documents of the reference ({files}{more})."
+        f" {dropped:,} documents were dropped because they are similar to one of the {reference['documents']:,}"
+        f" documents of the reference ({files}{more}), of which nothing is dropped."
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sosie.documents.fetch import fetch_texts
 from sosie.report.charts import Bar, histogram, proportion, row_chart, similarity_bars, size_bars
 from sosie.report.deduplication import Deduplication
@@ -15,13 +13,26 @@ from sosie.report.method import method_section, recall_tile, size
 from sosie.report.panels import CHARACTERS, Shown, cluster_panels, safe, sample_panels, threshold_panels
 from sosie.report.style import STYLE
 from sosie.report.summary import giant
+from sosie.types import I64
 
 
 def write_page(result: Deduplication, directory: Path, threads: int | None = None) -> None:
     """Write report.html; the texts that it shows are read from the inputs again."""
     examples = choose_examples(result)
-    texts = fetch_texts(result.reading, examples.rows, threads, limit=CHARACTERS + 1)
+    texts = _texts(result, examples.rows, threads)
     (Path(directory) / "report.html").write_text(_page(result, examples, texts), "utf-8", newline="\n")
+
+
+def _texts(result: Deduplication, rows: I64, threads: int | None) -> dict[int, str]:
+    """Read the texts of documents again, those of the reference where they are at hand."""
+    foreign, count = result.is_foreign(rows), result.reading.documents
+    texts = fetch_texts(result.reading, rows[~foreign], threads, limit=CHARACTERS + 1)
+    if foreign.any():
+        others = dict.fromkeys((rows[foreign] - count).tolist(), "(its text is not at hand)")
+        if result.held is not None and result.held.reading is not None:
+            others |= fetch_texts(result.held.reading, rows[foreign] - count, threads, limit=CHARACTERS + 1)
+        texts |= {count + row: text for row, text in others.items()}
+    return texts
 
 
 def _page(result: Deduplication, examples: Examples, texts: dict[int, str]) -> str:
@@ -94,7 +105,7 @@ def _warnings(report: dict[str, Any], examples: Examples, shown: Shown) -> str:
 
 
 def _plots(result: Deduplication) -> str:
-    sizes = np.bincount(result.grouped.anchor, minlength=1)
+    sizes = result.grouped.members
     clusters = size_bars(sizes[sizes > 1])
     pairs = similarity_bars(result.found.similarity, result.report["parameters"]["threshold"])
     if not clusters and not pairs:

@@ -32,8 +32,11 @@ class Shown:
     def __init__(self, result: Deduplication, texts: dict[int, str]) -> None:
         rows = np.fromiter(texts, np.int64, len(texts))
         self.texts = texts
-        self.ids = dict(zip(rows.tolist(), result.reading.ids.take(rows).to_pylist(), strict=True))
-        self.dropped = {row: bool(result.decisions.state[row] == DROPPED) for row in rows.tolist()}
+        self.ids = dict(zip(rows.tolist(), result.ids(rows).to_pylist(), strict=True))
+        foreign = result.is_foreign(rows)
+        states = result.decisions.state[np.where(foreign, 0, rows)] if len(rows) else rows
+        said = np.where(foreign, "reference", np.where(states == DROPPED, "dropped", "kept"))
+        self.states = dict(zip(rows.tolist(), said.tolist(), strict=True))
 
     def panel(self, example: Example, opened: bool) -> str:
         """Show two documents beside each other."""
@@ -61,7 +64,7 @@ class Shown:
         return name(self.ids[row])
 
     def _heading(self, row: int) -> str:
-        return f"{'dropped' if self.dropped[row] else 'kept'}: {self.name(row)}"
+        return f"{self.states[row]}: {self.name(row)}"
 
 
 def threshold_panels(examples: Examples, report: dict[str, Any], shown: Shown) -> str:

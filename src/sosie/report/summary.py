@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from sosie.types import Clusters, Counters, VerifiedPairs
 
 GIANT = 100  # members from which a cluster that holds a tenth of all documents raises an alarm
@@ -14,7 +12,7 @@ GIANT = 100  # members from which a cluster that holds a tenth of all documents 
 def counts(documents: int, rejected: int, featureless: int, clusters: Clusters, pairs: VerifiedPairs) -> dict[str, int]:
     """Count what came in and what became of it; documents = kept + dropped + rejected always holds."""
     kept = int(clusters.kept.sum()) - rejected
-    sizes = np.bincount(clusters.anchor, minlength=1)
+    sizes = clusters.members
     found = {
         "documents": documents,
         "kept": kept,

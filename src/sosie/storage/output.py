@@ -27,12 +27,14 @@ _log = logging.getLogger("sosie")
 class Output:
     """Where a run writes to: `overwrite` replaces what Sosie wrote there, `resume` goes on with a run that was killed.
 
-    With `resume`, checkpoints are written from the start; a run that finds none begins from the beginning.
+    With `resume`, checkpoints are written from the start; a run that finds none begins from the beginning. With
+    `annotate`, all documents are written with what was found about them, instead of kept and dropped ones.
     """
 
     path: str | os.PathLike[str]
     overwrite: bool = False
     resume: bool = False
+    annotate: bool = False
 
 
 class OutputDirectory:
