@@ -205,6 +205,13 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path, form):
         Source(source).batches(1, Order("date", "newest"))
 
 
+@pytest.mark.parametrize("bad", [[1], {"a": 1}, True])
+def test_lists_objects_and_truth_values_are_no_times(tmp_path, bad):
+    path = FORMATS["jsonl"](["2024-05-01", bad], tmp_path / "a.jsonl")
+    with pytest.raises(DataError, match=r"line 3: 'key' is (a list or an object|True), not a time"):
+        list(Source(path).batches(1, NEWEST))
+
+
 def test_columns_of_other_types_and_files_without_columns_are_refused(tmp_path):
     table = pa.table({"text": ["t"], "key": [[1]], "at": pa.array([0], pa.timestamp("s"))})
     with pytest.raises(UsageError, match=r"'key' is list<.*int64>, not times or numbers"):

@@ -113,7 +113,7 @@ def test_ids_from_a_column_beside_text_files(tmp_path):
     [
         (b"caf\xe9", "invalid UTF-8 (byte 4 of the file)"),
         (b"\xc3", "invalid UTF-8 (byte 1 of the file)"),
-        (b"\xff\xfea\0", "invalid UTF-8 (byte 1 of the file)"),
+        (b"\xff\xfea\0", "invalid UTF-8 (UTF-16 by its byte order mark; convert it)"),
         (b"PK\0", "a NUL byte (byte 3 of the file): not text"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from sosie.documents.batch import Batch, Reject
 from sosie.documents.ids import DocumentIds
+from sosie.documents.order import Order
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Source
@@ -14,6 +15,7 @@ __all__ = [
     "Batch",
     "Decisions",
     "DocumentIds",
+    "Order",
     "Reading",
     "Reject",
     "RejectLog",

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sosie.documents.html import Content
-from sosie.documents.nested import find_field, text_fields
+from sosie.documents.nested import find_field, is_text, text_fields
 from sosie.documents.order import Order
 from sosie.documents.order_column import is_orderable
 from sosie.errors import UsageError
@@ -40,12 +40,6 @@ class Columns:
         by_name = dict(zip(self.names, arrays, strict=True))
         ids = None if self.id is None else by_name[self.id]
         return by_name[self.text], ids, None if self.order is None else by_name[self.order.column]
-
-
-def is_text(kind: Any) -> bool:
-    """Whether an Arrow type holds texts: any string type, or a dictionary of strings."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def single(column: Any) -> Any:
@@ -83,7 +77,7 @@ def check_schema(schema: Any, columns: Columns, place: str) -> None:
 
 def _not_text(kind: Any, name: str) -> str:
     if pa.types.is_struct(kind):
-        inside = ", ".join(text_fields(kind, name, is_text)) or "none"
+        inside = ", ".join(text_fields(kind, name)) or "none"
         return f"is a struct. The text fields inside are: {inside}. Name one with --text-column."
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return f"is {kind}: several values for each document. Join them into one text, or name another --text-column."
@@ -107,7 +101,6 @@ def check_names(schema: Any, names: list[str], place: str) -> None:
             continue
         problem = f"no column {name!r}" if not found else f"{found} columns {name!r}"
         there = ", ".join(present) or "none"
-        raise UsageError(f"{place}: there is {problem}. The columns are: {there}. {_OPTIONS}")
-
-
-_OPTIONS = "See --text-column, --id-column, --keep."
+        raise UsageError(
+            f"{place}: there is {problem}. The columns are: {there}. See --text-column, --id-column, --keep."
+        )

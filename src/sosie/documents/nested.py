@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -50,12 +50,18 @@ def pick(batch: Any, names: list[str]) -> Any:
     return type(batch).from_arrays(arrays, names=names)
 
 
-def text_fields(kind: Any, name: str, is_text: Callable[[Any], bool]) -> Iterator[str]:
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type holds texts: any string type, or a dictionary of strings."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def text_fields(kind: Any, name: str) -> Iterator[str]:
     """Yield the dotted names of the texts inside a struct type."""
     for field in kind:
         inside = f"{name}.{field.name}"
         if pa.types.is_struct(field.type):
-            yield from text_fields(field.type, inside, is_text)
+            yield from text_fields(field.type, inside)
         elif is_text(field.type):
             yield inside
 

@@ -46,6 +46,8 @@ def order_value(value: Any, order: Order) -> int | float | str | None:
     if found is not None:
         return found
     shown = repr(value if len(str(value)) <= _SHOWN else str(value)[:_SHOWN] + "...")
+    if isinstance(value, list):
+        shown = "a list or an object"
     if order.kind == "newest":
         return f"{order.column!r} is {shown}, not a time; write it as 2024-05-01T10:00:00Z or as seconds since 1970"
     return f"{order.column!r} is {shown}, not a number"

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sosie.documents.nested import is_text
 from sosie.documents.order import INTEGER, MICROSECONDS, NUMBER, Order, order_value
 
 # Beyond this a float64 may stand for several integers.
@@ -26,7 +27,7 @@ def is_orderable(kind: Any, order: Order) -> bool:
     """Whether columns of an Arrow type can be read as times, or as numbers."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     types = pa.types
-    if types.is_null(kind) or _is_text(kind) or _is_number(kind) or types.is_decimal(kind):
+    if types.is_null(kind) or is_text(kind) or _is_number(kind) or types.is_decimal(kind):
         return True
     return bool((types.is_date(kind) or types.is_timestamp(kind)) if order.kind == "newest" else types.is_boolean(kind))
 
@@ -66,7 +67,7 @@ def join_orders(parts: Sequence[Any]) -> Any:
 def _whole(array: Any, order: Order) -> Any:
     """Read a column by Arrow; None if the values have to be looked at one by one."""
     kind = array.type
-    if _is_text(kind):
+    if is_text(kind):
         array = _text(array.cast(pa.large_string()))
         if not _all_match(array, NUMBER):
             return _iso_times(array) if order.kind == "newest" else None
@@ -135,7 +136,7 @@ def _integers_if_all(array: Any) -> Any:
 
 def _values(array: Any) -> list[Any]:
     """Return the values as Python objects; text that is not UTF-8 with escapes."""
-    if not _is_text(array.type):
+    if not is_text(array.type):
         return list(array.to_pylist())
     raw = array.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()
     return [None if value is None else value.decode("utf-8", "backslashreplace") for value in raw]
@@ -151,10 +152,6 @@ def _filled(array: Any) -> Any:
 
 def _with_nulls(values: Any, array: Any) -> Any:
     return pa.array(values, mask=array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None)
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _is_number(kind: Any) -> bool:

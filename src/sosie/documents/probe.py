@@ -123,7 +123,7 @@ def _order_type(inputs: list[Input], order: Order) -> Any:
         if source.format not in TABULAR:
             raise UsageError(
                 f"{source.path}: has no column {order.column!r}, because it is not a table. "
-                "Use --keep first or longest, or give such files alone."
+                "Use --keep first or longest, or leave it out."
             )
     lines = (line for source in inputs if source.format == "jsonl" for line in _lines(source))
     first, found = None, False
