@@ -157,8 +157,9 @@ def test_similarities_of_any_pairs(collection, measure):
 def test_weights_that_do_not_fit():
     features, pair = features_of([{1: 1, 2: 1}, {1: 1}]), Pairs(np.array([0]), np.array([1]))
     sets, _ = sets_of(features)
-    with pytest.raises(MismatchError, match=r"\[2\] weights for 3 features"):
-        verify_rows(sets, pair, 0.5, similarity=Similarity("cosine", np.ones(2)))
+    for short in (np.ones(2), np.ones(2, np.int64)):
+        with pytest.raises(MismatchError, match=r"\[2\] weights for 3 features"):
+            verify_rows(sets, pair, 0.5, similarity=Similarity("cosine", short))
     for wrong in (-1.0, np.nan, np.inf):
         with pytest.raises(UsageError, match="weights must be finite numbers, 0 or more"):
             verify_rows(sets, pair, 0.5, similarity=Similarity("cosine", np.array([1, 1, wrong])))

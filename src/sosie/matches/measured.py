@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from sosie.errors import MismatchError, UsageError
 from sosie.kernels.arrays import read_only
@@ -63,7 +63,7 @@ def measured_rows(sets: Sets, similarity: Similarity) -> Rows:
     if similarity.weights is None:
         weights, norms = np.empty(0, np.float64), (sets.stops - sets.starts).astype(np.float64)
     else:
-        weights = _checked(similarity.weights, len(sets.hashes))
+        weights = weights_of(similarity.weights, sets, np.float64)
         norms = squared_norms(weights, sets.starts, sets.stops)
         if not np.isfinite(norms).all():
             raise UsageError("weights must be finite numbers, 0 or more")
@@ -71,7 +71,8 @@ def measured_rows(sets: Sets, similarity: Similarity) -> Rows:
     return Rows(hashes, starts, stops, read_only(weights), read_only(norms))
 
 
-def _checked(weights: NDArray[Any], features: int) -> F64:
-    if weights.shape != (features,):
-        raise MismatchError(f"{list(weights.shape)} weights for {features} features: pass one for each")
-    return weights if weights.dtype == np.float64 else weights.astype(np.float64)
+def weights_of(weights: NDArray[Any], sets: Sets, dtype: DTypeLike) -> NDArray[Any]:
+    """Return weights as numbers of one type; raise unless there is one for each feature."""
+    if weights.shape != sets.hashes.shape:
+        raise MismatchError(f"{list(weights.shape)} weights for {len(sets.hashes)} features: pass one for each")
+    return weights.astype(dtype, copy=False)

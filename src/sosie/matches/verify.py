@@ -9,7 +9,7 @@ import numpy as np
 from sosie.kernels.overlap import dot_products, overlaps
 from sosie.kernels.parallel import ordered_map
 from sosie.kernels.set_join import Sets
-from sosie.matches.measured import criterion_of, measured, measured_rows, similarity_of
+from sosie.matches.measured import criterion_of, measured, measured_rows, similarity_of, weights_of
 from sosie.matches.sets import sets_of
 from sosie.matches.similarity import JACCARD, Measure, Similarity, as_fraction
 from sosie.types import F64, I64, Bools, Features, Pairs, VerifiedPairs
@@ -53,7 +53,8 @@ def verify_rows(
     """Verify pairs of rows; the b side starts at row `split`."""
     weights = similarity.weights
     if weights is not None and weights.dtype.kind in "iu":
-        return _verify_counts(sets, weights.astype(np.int64), pairs, as_fraction(threshold), threads, split)
+        counts = weights_of(weights, sets, np.int64)
+        return _verify_counts(sets, counts, pairs, as_fraction(threshold), threads, split)
     rows, criterion = measured_rows(sets, similarity), criterion_of(similarity, threshold)
     values, shared = measured(rows, criterion, pairs.a, pairs.b + split, threads)
     similar = np.flatnonzero(shared > 0)  # two rows without features share nothing, and match nothing
