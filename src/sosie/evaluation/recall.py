@@ -126,7 +126,8 @@ def measure_recall(
     """Compare the drawn rows with all rows, exactly: what of that a run found, and what is just below the threshold.
 
     `groups` are the rows with identical features, `found` the pairs of rows of the run, `kept` who stays (None for a
-    join). The second result are at most MISSES pairs of rows within MARGIN below the threshold, the nearest first.
+    join). The second result are at most MISSES pairs of rows within MARGIN below the threshold, the nearest first: both
+    stay, and one of them, or a row with the same features, was drawn.
     """
     sampled = np.zeros(len(compared.sizes), np.bool_)
     sampled[drawn] = True
@@ -150,7 +151,7 @@ class _Sample:
     """Sampled rows, counted by group: `counts` has size, sampled, staying, and sampled and staying, for each group."""
 
     def __init__(self, compared: Comparison, groups: Groups, sampled: Bools, stays: Bools) -> None:
-        self.compared, self.groups, self.sampled = compared, groups, sampled
+        self.compared, self.groups, self.sampled, self.stays = compared, groups, sampled, stays
         flags = np.stack([np.ones(len(sampled), np.bool_), sampled, stays, sampled & stays], axis=1)[groups.rows]
         ends = np.concatenate([np.zeros((1, 4), np.int64), np.cumsum(flags, axis=0)])
         self.counts: I64 = ends[groups.offsets[1:]] - ends[groups.offsets[:-1]]
@@ -191,10 +192,11 @@ class _Sample:
 
         def summarise(pairs: VerifiedPairs) -> tuple[I64, VerifiedPairs]:
             reached = distinct.reaches(pairs, threshold)
+            both_stay = (counts[pairs.a, 2] > 0) & (counts[pairs.b, 2] > 0)
             probe, row = np.searchsorted(probes, pairs.a[reached]), pairs.b[reached]
             # float64 holds whole numbers below 2^53 exactly
             sums = [np.bincount(probe, counts[row, column], len(probes)) for column in range(4)]
-            return np.stack(sums, axis=1).astype(np.int64), _nearest(chosen(pairs, ~reached))
+            return np.stack(sums, axis=1).astype(np.int64), _nearest(chosen(pairs, ~reached & both_stay))
 
         similar = counts[probes] - 1  # a group is similar to itself, but a row is not a pair
         near = []
@@ -208,9 +210,9 @@ class _Sample:
         return pairs, unsettled, missed, self._rows(_nearest(_concatenated(near)))
 
     def _rows(self, pairs: VerifiedPairs) -> VerifiedPairs:
-        """Return pairs of groups as pairs of rows: of each group the first sampled row, or else its first."""
+        """Return pairs of groups as pairs of rows: of each group the first that stays."""
         rows = self.groups.representatives
-        member = np.flatnonzero(self.sampled[self.groups.rows])[::-1]
+        member = np.flatnonzero(self.stays[self.groups.rows])[::-1]
         owner = np.searchsorted(self.groups.offsets, member, side="right") - 1
         rows[owner] = self.groups.rows[member]  # the last one written is the first
         a, b = rows[pairs.a], rows[pairs.b]

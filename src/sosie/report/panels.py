@@ -89,10 +89,10 @@ def _said_below(below: list[Example] | None, threshold: str, measured: dict[str,
     drawn = f"{measured['sampled']:,} documents drawn at random"
     if not below:
         least = max(float(threshold) - float(MARGIN), 0)
-        return f"None: no pair of {drawn} has a similarity from {least:g} to {threshold}."
+        return f"None: of {drawn}, none that stays has a similarity from {least:g} to {threshold} to another."
     return (
-        f"The {len(below)} most similar pairs of {drawn} that do not reach {threshold}: they were not taken for"
-        " duplicates. If these are duplicates to you, lower the threshold."
+        f"The {len(below)} most similar pairs of {drawn} that do not reach {threshold}, so that both documents"
+        " stay. If these are duplicates to you, lower the threshold."
     )
 
 
