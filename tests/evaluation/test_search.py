@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sosie.errors import UsageError
-from sosie.evaluation import recall, search, sought
+from sosie.evaluation import measure as measuring
+from sosie.evaluation import search, sought
 from sosie.evaluation.compare import Comparison
-from sosie.evaluation.recall import MARGIN, MISSES, SampledRecall, affordable, draw, measure_recall
+from sosie.evaluation.measure import MARGIN, MISSES, affordable, draw, measure_recall
+from sosie.evaluation.recall import SampledRecall
 from sosie.matches.groups import STAR
 from sosie.matches.identical import collapse
 from sosie.matches.sets import rows_of
@@ -189,7 +191,7 @@ def test_what_is_refused():
 
 def test_nothing_below_the_least_similarity_is_asked_for(monkeypatch):
     """Without a shared feature there is no similarity, however low the threshold."""
-    monkeypatch.setattr(recall, "MARGIN", Fraction(1))
+    monkeypatch.setattr(measuring, "MARGIN", Fraction(1))
     comparison = compared([{1, 2}, {3, 4}, {2, 3}], "jaccard")
     groups = collapse(comparison.sets, np.arange(3))
     none = Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -203,7 +205,7 @@ def test_as_many_rows_as_the_budget_allows(measure, monkeypatch):
     rows = [{0, 1, 2, 3}, {0, 1, 2, 4}, {0, 1, 2, 5}, {0, 1, 2, 5}, set()]
     comparison = compared(rows, measure)
     groups = collapse(comparison.sets, np.arange(5))
-    monkeypatch.setattr(recall, "FEWEST", 1)
+    monkeypatch.setattr(measuring, "FEWEST", 1)
     drawn = np.array([3, 4, 2, 0, 1])
     # at least 0.9 - 0.1 of a set of four needs one feature, its own; the group of rows 2 and 3 is searched for once
     each = 1 if measure == "jaccard" else 3 * 3 + 1
