@@ -22,9 +22,9 @@ from sosie.documents.source import Source
 from sosie.documents.workplace import Workplace, workplace
 from sosie.errors import UsageError
 from sosie.features.collect import Collection, collect
-from sosie.features.measure import weigh
 from sosie.features.shingles import Shingles
 from sosie.features.stored import load_collection, save_collection
+from sosie.features.weigh import weigh
 from sosie.features.weighting import WEIGHTINGS, Weighting
 from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.evaluation import recall, search, sought
+from sosie.evaluation import measure as measuring
+from sosie.evaluation import search, sought
 from sosie.evaluation.compare import Comparison
-from sosie.evaluation.recall import MARGIN, MISSES, SampledRecall, affordable, draw, measure_recall
+from sosie.evaluation.measure import MARGIN, MISSES, affordable, draw, measure_recall
+from sosie.evaluation.recall import SampledRecall
 from sosie.matches.groups import STAR
 from sosie.matches.identical import collapse
 from sosie.matches.sets import rows_of
@@ -89,14 +91,19 @@ def test_against_comparing_everything(measure, rows, size, threshold, data):
         kept=int((kept & sampled).sum()),
         missed=len({row for pair in unsettled for row in pair if sampled[row]}),
     )
+    stays = {}
+    for row in reversed(range(count)):
+        if kept[row]:
+            stays[frozenset(rows[row])] = row
     pairs = list(zip(near.a.tolist(), near.b.tolist(), strict=True))
-    assert set(pairs) <= seen - true
+    assert all({stays[frozenset(rows[row])] for row in pair} == set(pair) for pair in pairs)
     for index, pair in enumerate(pairs):
         assert near.shared[index] == len(rows[pair[0]] & rows[pair[1]])
         assert near.similarity[index] == pytest.approx(as_float(measure, values[pair]))
         if near.total is not None:
             assert Fraction(int(near.shared[index]), int(near.total[index])) == values[pair]
-    by_content = {frozenset(map(frozenset, (rows[i], rows[j]))): values[i, j] for i, j in seen - true}
+    contents = {frozenset(map(frozenset, (rows[i], rows[j]))): values[i, j] for i, j in seen - true}
+    by_content = {content: value for content, value in contents.items() if content <= stays.keys()}
     close = (value for value in by_content.values() if reaches(measure, value, threshold - MARGIN))
     below = sorted(close, reverse=True)
     assert near.similarity.tolist() == pytest.approx([as_float(measure, value) for value in below[:MISSES]])
@@ -176,7 +183,7 @@ def test_cosine_at_the_threshold_is_decided_in_whole_numbers():
 
 def test_nothing_below_the_least_similarity_is_asked_for(monkeypatch):
     """Without a shared feature there is no similarity, however low the threshold."""
-    monkeypatch.setattr(recall, "MARGIN", Fraction(1))
+    monkeypatch.setattr(measuring, "MARGIN", Fraction(1))
     comparison = compared([{1, 2}, {3, 4}, {2, 3}], "jaccard")
     groups = collapse(comparison.sets, np.arange(3))
     none = Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -190,7 +197,7 @@ def test_as_many_rows_as_the_budget_allows(measure, monkeypatch):
     rows = [{0, 1, 2, 3}, {0, 1, 2, 4}, {0, 1, 2, 5}, {0, 1, 2, 5}, set()]
     comparison = compared(rows, measure)
     groups = collapse(comparison.sets, np.arange(5))
-    monkeypatch.setattr(recall, "FEWEST", 1)
+    monkeypatch.setattr(measuring, "FEWEST", 1)
     drawn = np.array([3, 4, 2, 0, 1])
     # at least 0.9 - 0.1 of a set of four needs one feature, its own; the group of rows 2 and 3 is searched for once
     each = 1 if measure == "jaccard" else 3 * 3 + 1

@@ -179,7 +179,7 @@ def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[
         lines.append(
             f"{measured.missed:>12,} of {measured.kept:,} sampled documents that stay are similar to another that stays"
         )
-    if any(result.report.get("counters", {}).get(name) for name in ("bounded_pairs", "bounded_lists")):
+    if result.report.get("counters", {}).get("bounded_lists"):
         lines.append(
             "Note: the run did not list all pairs of dense groups (see its warnings); those are not found here."
         )

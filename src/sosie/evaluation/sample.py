@@ -12,11 +12,12 @@ import numpy as np
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.evaluation.compare import Comparison
-from sosie.evaluation.recall import SampledRecall, draw, measure_recall
+from sosie.evaluation.measure import draw, measure_recall
+from sosie.evaluation.recall import SampledRecall
 from sosie.evaluation.result import Numbering, Result, numbered_documents
 from sosie.features.collect import Collection, collect
-from sosie.features.measure import weigh
 from sosie.features.shingles import Shingles
+from sosie.features.weigh import weigh
 from sosie.matches.identical import collapse
 from sosie.matches.sets import sets_of
 from sosie.matches.similarity import Similarity

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from sosie.evaluation.compare import Comparison
-from sosie.evaluation.recall import affordable, draw, measure_recall
+from sosie.evaluation.measure import affordable, draw, measure_recall
 from sosie.features.collect import Collection
 from sosie.matches.groups import Groups
 from sosie.matches.sets import sets_of

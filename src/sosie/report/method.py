@@ -119,8 +119,8 @@ def _measured(measured: dict[str, Any] | None) -> str:
     low, high = measured["interval"]
     return (
         f"{drawn}: {measured['found_pairs']:,} of their {measured['true_pairs']:,} similar pairs were found,"
-        f" {percent(measured['recall'])} (95 % confidence: {percent(low)} to {percent(high)}); of"
-        f" {percent(measured['settled'])} of the pairs not both documents stay. Of the"
+        f" {percent(measured['recall'])} (95 % confidence: {percent(low)} to {percent(high)});"
+        f" {percent(measured['settled'])} of the pairs are settled: not both documents stay. Of the"
         f" {measured['kept']:,} sampled documents that stay, {measured['missed']:,} are similar to another that stays."
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.documents.write import DROPPED
-from sosie.evaluation.recall import MARGIN
+from sosie.evaluation.measure import MARGIN
 from sosie.report.deduplication import Deduplication
 from sosie.report.differences import Kind, Run, differences, shorten
 from sosie.report.examples import Example, Examples, LargeCluster
@@ -92,10 +92,10 @@ def _said_below(below: list[Example] | None, threshold: str, measured: dict[str,
     drawn = f"{measured['sampled']:,} documents drawn at random"
     if not below:
         least = max(float(threshold) - float(MARGIN), 0)
-        return f"None: no pair of {drawn} has a similarity from {least:g} to {threshold}."
+        return f"None: of {drawn}, none that stays has a similarity from {least:g} to {threshold} to another."
     return (
-        f"The {len(below)} most similar pairs of {drawn} that do not reach {threshold}: they were not taken for"
-        " duplicates. If these are duplicates to you, lower the threshold."
+        f"The {len(below)} most similar pairs of {drawn} that do not reach {threshold}, so that both documents"
+        " stay. If these are duplicates to you, lower the threshold."
     )
 
 
