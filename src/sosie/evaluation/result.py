@@ -48,10 +48,6 @@ class Result:
     def threshold(self) -> Fraction | None:
         """The least similarity of a pair, None if the report does not say."""
         parameters = self.report.get("parameters", {})
-        if parameters.get("similarity", "jaccard") != "jaccard":
-            raise UsageError(
-                f"{self.path}: pairs were compared by {parameters['similarity']}; exact search is Jaccard."
-            )
         return as_fraction(parameters["threshold"]) if "threshold" in parameters else None
 
     @property

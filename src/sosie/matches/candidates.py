@@ -17,7 +17,7 @@ from sosie.matches.groups import Groups
 from sosie.matches.join import join_signatures
 from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.order import ordered_pairs
-from sosie.matches.sets import PAIRS
+from sosie.matches.partitions import FEW, PAIRS
 from sosie.matches.similar import join_similar
 from sosie.matches.similarity import JACCARD, Similarity
 from sosie.signatures.key_columns import key_columns
@@ -68,7 +68,7 @@ def candidates(
 def _by_keys(
     method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room
 ) -> Pairs:
-    most = 4 * PAIRS * len(groups)  # a pair counts in every table where it shares a key
+    most = max(4 * PAIRS * len(groups), FEW)  # a pair counts in every table where it shares a key
     first = groups.representatives
     with key_columns(method, features, first, room.scratch, room.memory, room.threads) as columns:
         found = key_groups(columns, DENSE, most=most, threads=room.threads)

@@ -21,6 +21,7 @@ from sosie.types import I64, U64
 DENSE = 256  # a list of more documents is linked by leaders instead of joined, and counted as bounded
 CROWDED = 16  # the same, in a collection with more pairs than anyone can look at
 PAIRS = 8  # similar pairs for each document that make a collection crowded
+FEW = 1 << 21  # pairs that never make one
 SPAN = 1 << 16  # features that one task orders
 PARTITION = 1 << 15  # postings that one task joins: they stay in the cache
 
@@ -75,23 +76,27 @@ def sorted_partition(postings: Postings, partition: slice) -> Postings:
 
 
 def join_partitions(
-    join: Callable[[slice, int], Joined],
-    partitions: Sequence[slice],
-    rows: int,
-    threads: int | None,
-    typical: Callable[[list[int]], Any] = np.mean,
+    join: Callable[[slice, int], Joined], partitions: Sequence[slice], rows: int, threads: int | None
 ) -> list[Joined]:
     """Join every partition, given how many documents make a list dense; what is joined begins with its pairs.
 
-    Features are spread over the partitions by their hashes, so a few partitions tell how many pairs to expect of a
-    typical one.
+    The first sixteenth of the partitions tells how many pairs to expect.
     """
-    sample = -(-len(partitions) // 16)
-    joined = list(ordered_map(lambda partition: join(partition, DENSE), partitions[:sample], threads))
-    expected = float(typical([len(part[0]) for part in joined])) * len(partitions) if joined else 0.0
-    dense = DENSE if expected <= PAIRS * rows else CROWDED
-    joined += ordered_map(lambda partition: join(partition, dense), partitions[sample:], threads)
+    mixed = _mixed(partitions)
+    sample = -(-len(mixed) // 16)
+    joined = list(ordered_map(lambda partition: join(partition, DENSE), mixed[:sample], threads))
+    expected = sum(len(part[0]) for part in joined) * len(mixed) / max(sample, 1)
+    dense = DENSE if expected <= max(PAIRS * rows, FEW) else CROWDED
+    joined += ordered_map(lambda partition: join(partition, dense), mixed[sample:], threads)
     return joined
+
+
+def _mixed(partitions: Sequence[slice]) -> list[slice]:
+    """Return partitions in an order whose beginning is a fair sample.
+
+    Features of one frequency are ordered by hash, so pairs meet in the partitions of low hashes more often.
+    """
+    return sorted(partitions, key=lambda partition: 0x9E3779B1 * (partition.start + 1) % 2**32)
 
 
 def concatenated(lists: list[tuple[I64, I64]]) -> tuple[I64, I64]:

@@ -15,7 +15,6 @@ from sosie.kernels.rarity import rarest_prefixes
 from sosie.kernels.set_join import Bounds, Prefixes, Sets, join_postings
 from sosie.matches.dense import link_dense
 from sosie.matches.order import ordered_pairs
-from sosie.matches.partitions import PAIRS as PAIRS
 from sosie.matches.partitions import (
     concatenated,
     count_frequencies,

@@ -39,7 +39,7 @@ class Sides:
 
     def of_interest(self, pairs: P) -> P:
         """Return the pairs of groups that say something about a row outside the reference."""
-        if not self.count:
+        if not self.count and not self.only:
             return pairs
         wanted = self.others[pairs.a] | self.others[pairs.b]
         if self.only:
@@ -48,20 +48,20 @@ class Sides:
 
     def deciding(self, pairs: VerifiedPairs) -> VerifiedPairs:
         """Return the pairs of groups that decide who stays: all of the reference does."""
-        if not self.count:
+        if not self.count and not self.only:
             return pairs
         return pairs.take(~(self.reference[pairs.a] & self.reference[pairs.b]))
 
     def listed(self, pairs: VerifiedPairs) -> VerifiedPairs:
         """Return the pairs of rows that are listed: none inside the reference; with `only`, one of each."""
-        if not self.count:
+        if not self.count and not self.only:
             return pairs
         first, second = pairs.a < self.count, pairs.b < self.count
         return pairs.take(first != second if self.only else ~(first & second))
 
     def settled(self, clusters: Clusters) -> Clusters:
         """Return clusters of rows in which the reference stays; with `only`, whoever is not similar to it as well."""
-        if not self.count:
+        if not self.count and not self.only:
             return clusters
         own = np.arange(len(clusters))
         stays = (own < self.count) | (self.only & (clusters.anchor >= self.count))

@@ -77,8 +77,7 @@ def join_similar(
     def join(partition: slice, dense: int) -> Joined:
         return join_measured(rows, criterion, ranked, dense, sorted_partition(postings, partition))
 
-    # One family of 256 documents has 32,640 pairs in one partition: the median does not take it for all.
-    joined = join_partitions(join, _mixed(partitions), len(rows.starts), threads, typical=np.median)
+    joined = join_partitions(join, partitions, len(rows.starts), threads)
     lists = _dense_lists(joined, rows, criterion)
     linked_a, linked_b, linked, left_out = link_measured(rows, criterion, lists, LEADERS)
     a = np.concatenate([*(part.a for part in joined), linked_a])
@@ -90,14 +89,6 @@ def join_similar(
         "bounded_comparisons": left_out,
     }
     return ordered_pairs(np.minimum(a, b), np.maximum(a, b) - split, counters, distinct=False)
-
-
-def _mixed(partitions: list[slice]) -> list[slice]:
-    """Return partitions in an order whose beginning is a fair sample.
-
-    Features of one frequency are ordered by hash, so pairs meet in the partitions of low hashes more often.
-    """
-    return sorted(partitions, key=lambda partition: 0x9E3779B1 * (partition.start + 1) % 2**32)
 
 
 def _rank(sets: Sets, rows: Rows, criterion: Criterion, threads: int | None) -> Ranked:
