@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 from typing import Any, get_args
 
 import click
 
 from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options, threshold_option
-from sosie.cli.progress import progress
+from sosie.cli.progress import notices, progress
 from sosie.cli.render import render_report
 from sosie.clusters.keep import Keep
 from sosie.deduplicate import Deduplicator, MethodName
@@ -48,11 +47,10 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         raise UsageError("name an output directory with -o DIR, or pass --dry-run")
     if dry_run and resume:
         raise UsageError("a dry run writes nothing, so there is nothing to resume: leave out --dry-run or --resume")
-    logging.getLogger("sosie").setLevel(logging.ERROR if quiet else logging.WARNING)
     source = source_of(inputs, options)
     job = Deduplicator(shingles=shingles_of(options), **options)
     output = None if dry_run else Output(path, overwrite, resume)
-    with progress(quiet or as_json) as shown:
+    with notices(quiet), progress(quiet or as_json) as shown:
         result = job.run(source, output=output, threads=threads, progress=shown)
     if as_json:
         click.echo(json.dumps(result.report))
