@@ -468,20 +468,30 @@ def test_data_that_cannot_be_compared_with_earlier_data_is_refused(tmp_path):
 
 
 def test_the_command_line(corpus, expected, tmp_path, monkeypatch):
-    command = ["dedup", str(corpus), "-o", str(tmp_path / "out"), "--threshold", "0.7", "--on-error", "skip", "--quiet"]
+    options = ["--threshold", "0.7", "--on-error", "skip", "--threads", "2", "--resume", "--quiet"]
+    command = ["dedup", str(corpus), "-o", str(tmp_path / "out"), *options]
     monkeypatch.setattr("sosie.deduplicate.write_page", raises(KeyboardInterrupt()))
-    done = CliRunner().invoke(cli, [*command, "--threads", "2", "--resume"])
+    done = CliRunner().invoke(cli, command)
     assert done.exit_code == 130 and done.stderr == f"Interrupted; nothing was written. {HINT}\n"
     monkeypatch.undo()
     monkeypatch.setattr("sosie.deduplicate.collect", raises(AssertionError()))
-    done = CliRunner().invoke(cli, [*command, "--threads", "2", "--resume"])
+    done = CliRunner().invoke(cli, command)
     assert done.exit_code == 0 and done.output == ""
     assert contents(tmp_path / "out") == expected
-    for wrong, message in ((["-"], "standard input"), ([str(corpus), "--dry-run"], "dry run")):
-        done = CliRunner().invoke(
-            cli, ["dedup", *wrong, "-o", str(tmp_path / "x"), "--resume"], input='{"text": "a"}\n'
-        )
-        assert isinstance(done.exception, UsageError) and message in str(done.exception)
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_the_command_line_says_that_there_was_nothing_to_resume(corpus, tmp_path, caplog, quiet):
+    command = ["dedup", str(corpus), "-o", str(tmp_path / "out"), "--on-error", "skip", "--resume"]
+    assert CliRunner().invoke(cli, [*command, "--quiet"] if quiet else command).exit_code == 0
+    assert ("nothing to resume" in caplog.text) is not quiet
+
+
+@pytest.mark.parametrize(("wrong", "message"), [(["-"], "standard input"), (["docs", "--dry-run"], "dry run")])
+def test_the_command_line_refuses_what_cannot_be_resumed(tmp_path, wrong, message):
+    done = CliRunner().invoke(cli, ["dedup", *wrong, "-o", str(tmp_path / "x"), "--resume"], input='{"text": "a"}\n')
+    assert isinstance(done.exception, UsageError) and message in str(done.exception)
+    assert not list(tmp_path.iterdir())
 
 
 def test_inputs_are_untouched(corpus, tmp_path, interrupted):

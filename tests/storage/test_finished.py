@@ -39,6 +39,9 @@ def test_finished_files_stay_and_all_others_go(output, checkpoints):
     again = FinishedFiles(output, checkpoints)
     assert listing(output) == sorted(["kept/a", "dropped/a", "kept/caf\udce9 b"])
     assert all(file in again for file in first + second) and output / "kept" / "c" not in again
+    log = (checkpoints.folder / LOG).read_bytes()
+    again.add(first)
+    assert (checkpoints.folder / LOG).read_bytes() == log
 
 
 @pytest.mark.parametrize("damage", ["gone", "shorter", "longer"])

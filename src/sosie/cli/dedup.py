@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 from typing import Any, get_args
 
 import click
 
 from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options, threshold_option
-from sosie.cli.progress import progress
+from sosie.cli.progress import notices, progress
 from sosie.cli.render import render_report
 from sosie.clusters.keep import RULES
 from sosie.deduplicate import Deduplicator, MethodName
@@ -79,11 +78,10 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         raise UsageError("name an output directory with -o DIR, or pass --dry-run")
     if dry_run and (output.resume or output.annotate):
         raise UsageError("a dry run writes nothing: leave out --dry-run, or --resume and --annotate")
-    logging.getLogger("sosie").setLevel(logging.ERROR if quiet else logging.WARNING)
     reference = _reference(options.pop("against"), options.pop("against_only"), options)
     source = source_of(inputs, options)
     job = Deduplicator(shingles=shingles_of(options), **options)
-    with progress(quiet or as_json) as shown:
+    with notices(quiet), progress(quiet or as_json) as shown:
         result = job.run(
             source,
             against=reference,

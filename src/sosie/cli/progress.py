@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,6 +73,18 @@ class TerminalProgress:
         assert self._task is not None
         task = self._bars.tasks[self._task]
         self._bars.update(self._task, total=task.completed or 1, completed=task.completed or 1)
+
+
+@contextmanager
+def notices(quiet: bool) -> Iterator[None]:
+    """Let what Sosie has to say go to standard error; nothing with `quiet`."""
+    log = logging.getLogger("sosie")
+    before = log.level
+    log.setLevel(logging.ERROR if quiet else logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 @contextmanager

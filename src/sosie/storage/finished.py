@@ -41,7 +41,9 @@ class FinishedFiles:
         return file in self._finished
 
     def add(self, files: list[Path]) -> None:
-        """Count files made together as finished; they are flushed and logged when a checkpoint is due."""
+        """Count files made together as finished; new ones are flushed and logged when a checkpoint is due."""
+        if self._finished.issuperset(files):
+            return
         self._waiting.append(files)
         if not self._checkpoints.due():
             return
