@@ -317,7 +317,7 @@ def test_what_was_done_is_not_done_again(corpus, expected, interrupted, monkeypa
         monkeypatch.setattr(f"sosie.documents.write.{step}", raises(AssertionError(step)))
     result = run(corpus, interrupted)
     assert contents(interrupted) == expected and not working_folders(interrupted)
-    assert [stage["stage"] for stage in result.report["stages"]] == ["read", "collapse", "cluster", "write"]
+    assert [stage["stage"] for stage in result.report["stages"]] == ["read", "collapse", "cluster", "check", "write"]
     monkeypatch.undo()
     assert result.kept.to_pylist() == JOB.run(source(corpus), threads=1).kept.to_pylist()
 

@@ -31,18 +31,18 @@ from sosie.kernels.set_join import Sets
 from sosie.matches.candidates import Exact, Method, candidates
 from sosie.matches.groups import Groups
 from sosie.matches.identical import collapse, expand
-from sosie.matches.order import renumbered
 from sosie.matches.reference import HeldReference, OpenReference, as_reference
 from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.sides import Sides
 from sosie.matches.similarity import Measure, Similarity, as_fraction
 from sosie.matches.stored import load_pairs, save_pairs
 from sosie.matches.verify import verify_rows
+from sosie.report.assemble import assemble
 from sosie.report.check import checked
 from sosie.report.deduplication import Deduplication
 from sosie.report.page import write_page
 from sosie.report.stages import Progress, Silent, Stages
-from sosie.report.summary import counts, describe, warnings
+from sosie.report.summary import describe
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.finished import FinishedFiles
@@ -172,8 +172,7 @@ class Deduplicator:
                 clusters = self._cluster(sets, sides.deciding(verified), similarity, threads)
                 clusters = sides.settled(_spread(clusters, groups, len(collection)))
                 found = sides.listed(expand(verified, groups, sets.stops - sets.starts))
-            described = self._described(method, recall, found)
-            result = self._result(reading, held, collection, found, clusters, described)
+            result = assemble(collection, found, clusters, reading, held, self._described(method, recall, found))
             if place.target is not None:
                 if not sides.only:
                     with stages.run("check"):
@@ -271,42 +270,6 @@ class Deduplicator:
         if self.clusters == "transitive":
             return transitive(sets, verified, threads, similarity)
         return anchored(len(sets.starts), verified)
-
-    def _result(
-        self,
-        reading: Reading,
-        held: HeldReference | None,
-        collection: Collection,
-        found: VerifiedPairs,
-        clusters: Clusters,
-        described: dict[str, Any],
-    ) -> Deduplication:
-        """Return rows as documents, and what was counted."""
-        numbers, rows = collection.numbers(reading.documents), slice(len(collection.before), None)
-        grouped = Clusters(np.arange(reading.documents), np.ones(reading.documents))
-        grouped.anchor[collection.documents] = numbers[clusters.anchor[rows]]
-        grouped.similarity[collection.documents] = clusters.similarity[rows]
-        pairs = renumbered(found, numbers)
-        featureless = int((collection.features.sizes[rows] == 0).sum())
-        counted = counts(reading.documents, len(collection.rejects), featureless, grouped, pairs)
-        if held is not None:
-            counted["dropped_against"] = int((grouped.anchor >= len(grouped)).sum())
-        report = {
-            "format": "sosie-report",
-            "version": 1,
-            "parameters": described["parameters"],
-            "inputs": [
-                {"path": place.title or str(place.path), "documents": int(count)}
-                for place, count in zip(reading.inputs, reading.counts, strict=True)
-            ],
-            **({} if held is None else {"against": held.report()}),
-            "counts": counted,
-            "text_bytes": int(collection.lengths.sum()),
-            "features": len(collection.features.hashes),
-            **described,
-            "warnings": warnings(counted, pairs.counters),
-        }
-        return Deduplication(reading, pairs, grouped, collection.rejects, report, held)
 
     def _described(self, method: Method, recall: float, pairs: VerifiedPairs) -> dict[str, Any]:
         """Return what the report says of how it was done."""

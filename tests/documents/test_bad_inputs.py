@@ -155,7 +155,7 @@ def test_a_file_that_changes_between_the_passes(tmp_path, name, change):
     reading = Source(path).batches(1)
     count = sum(len(batch) for batch in reading)
     change(path)
-    decisions = Decisions(np.full(count, KEPT), np.arange(count), np.ones(count))
+    decisions = Decisions(np.full(count, KEPT), lambda rows: pa.table({"n": rows}))
     (tmp_path / "out").mkdir()
     with pytest.raises(DataError, match=rf"{name}: (changed|disappeared) while it was being read"):
         write_documents(reading, decisions, tmp_path / "out", 1)

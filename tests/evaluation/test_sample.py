@@ -152,8 +152,18 @@ def test_parameters_of_the_report_and_of_the_call():
         assert measured.true_pairs == true
     with pytest.raises(UsageError, match="leave it out"):
         sampled_recall(result_of([]), source, threshold=Fraction(3, 5))
-    with pytest.raises(UsageError, match="cosine"):
-        sampled_recall(Result(Path("out"), {"parameters": {"similarity": "cosine"}}, bare.pairs), source)
+    with pytest.raises(UsageError, match="held against a reference"):
+        said = {"against": {}, "parameters": {"threshold": 0.6, "shingles": {"width": 1, "unit": "word"}}}
+        sampled_recall(Result(Path("out"), said, bare.pairs), source)
+
+
+@pytest.mark.parametrize(("measure", "true"), [("jaccard", 0), ("cosine", 1), ("containment", 1)])
+def test_the_measure_of_the_report(measure, true):
+    """Two words are those of both, and eight those of the second: 1/4, 1/2 and 1."""
+    source = Source(pa.table({"id": [1, 2], "text": ["a b", "a b c d e f g h"]}))
+    parameters = {"threshold": 0.5, "similarity": measure, "shingles": {"width": 1, "unit": "word"}}
+    measured = sampled_recall(Result(Path("out"), {"parameters": parameters}, result_of([]).pairs), source)
+    assert (measured.true_pairs, measured.found_pairs) == (true, 0)
 
 
 @pytest.mark.parametrize("trials", [1, 7, 50])

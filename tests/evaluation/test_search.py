@@ -178,7 +178,7 @@ def test_cosine_at_the_threshold_is_decided_in_whole_numbers():
     comparison = compared(rows, "cosine")
     one = np.array([0]), np.array([1])
     assert len(comparison.similar(*one, Fraction(9, 20))) == 1
-    assert len(comparison.similar(*one, Fraction(9, 20) + Fraction(1, 10**12))) == 0
+    assert len(comparison.similar(*one, Fraction(9, 20) + Fraction(1, 10**6))) == 0
 
 
 def test_nothing_below_the_least_similarity_is_asked_for(monkeypatch):
