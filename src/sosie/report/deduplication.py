@@ -82,7 +82,7 @@ class Deduplication:
         """
         state, anchors = self.decisions.state[rows], self.grouped.anchor[rows]
         numbers = np.searchsorted(self._anchors, anchors)
-        alone = np.append(self._anchors, -1)[numbers] != anchors
+        alone = self._anchors[numbers] != anchors
         stays = pa.array(state != DROPPED)
         reasons = self.reasons(rows)
         found = {"kept": pa.array(state == KEPT), "cluster": pa.array(numbers, pa.int64(), mask=alone)}
@@ -90,8 +90,8 @@ class Deduplication:
 
     @cached_property
     def _anchors(self) -> I64:
-        """The kept documents of the clusters of two documents or more, in the order of the clusters' numbers."""
-        return np.flatnonzero(self.grouped.members > 1)
+        """The kept documents of the clusters of two or more, in the order of the clusters' numbers, and an end mark."""
+        return np.append(np.flatnonzero(self.grouped.members > 1), np.iinfo(np.int64).max)
 
     @property
     def mask(self) -> Bools:
