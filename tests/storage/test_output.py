@@ -342,15 +342,17 @@ def test_a_failure_at_the_start_keeps_what_can_be_resumed(tmp_path, monkeypatch)
         assert out.checkpoints.held
 
 
-def test_a_folder_whose_output_has_appeared_is_only_removed(tmp_path):
+def test_a_folder_whose_output_has_appeared_is_only_removed(tmp_path, caplog):
     """Killed after the last rename: the output is whole, and nothing is left to do."""
     final = tmp_path / "out"
     with pytest.raises(StorageError):
         leave(final)
     os.rename(tmp_path / left_behind(final)[0] / "output", final)
+    caplog.clear()
     with pytest.raises(UsageError, match="not empty"):
         OutputDirectory(final, key=KEY, resume=True).__enter__()
     assert listing(tmp_path) == ["out"] and listing(final) == ["half"]
+    assert not caplog.text
 
 
 def test_the_lock_tells_whether_a_process_lives_not_its_number(tmp_path):

@@ -96,8 +96,10 @@ class OutputDirectory:
     def __enter__(self) -> OutputDirectory:
         try:
             self.final.parent.mkdir(parents=True, exist_ok=True)
-            self._recover()
+            missing = self._recover()
             self._check_free()
+            if self._resume and self._working is None:
+                _log.warning("%s: the run starts from the beginning.", missing)
             if self._working is None:
                 self._working = WorkingFolder.create(self.final, self._key)
             elif self._key is not None:
@@ -164,9 +166,12 @@ class OutputDirectory:
                 os.rename(replaced, self.final)
             raise
 
-    def _recover(self) -> None:
-        """Put back an output that was being replaced; take what can be resumed, remove what else dead runs left."""
-        others = False
+    def _recover(self) -> str:
+        """Put back an output that was being replaced; take what can be resumed, remove what else dead runs left.
+
+        Returns why there is nothing to resume, if so.
+        """
+        missing = "There is nothing to resume"
         for left in abandoned(self.final):
             if (left.path / _REPLACED).exists() and not os.path.lexists(self.final):
                 os.rename(left.path / _REPLACED, self.final)
@@ -174,11 +179,9 @@ class OutputDirectory:
                 if self._key is not None and left.belongs_to(self._key):
                     self._working = left
                     continue
-                others = True
+                missing = "The inputs or options changed"
             left.remove()
-        if self._resume and self._working is None:
-            reason = "The inputs or options changed" if others else "There is nothing to resume"
-            _log.warning("%s: the run starts from the beginning.", reason)
+        return missing
 
     def _can_resume(self, left: WorkingFolder) -> bool:
         """Whether a resumed run may go on with a folder, if it is of the same run."""
