@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sosie.storage import resident
+from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.storage.resident import mapping_of, resident_bytes, within
 
 SIZE = 1 << 26
@@ -43,3 +44,13 @@ def test_without_need_nothing_is_given_back(mapped, limit, monkeypatch):
     with within(limit, [mapped]):
         time.sleep(0.05)
         assert (resident_bytes() or 0) > before - SIZE // 2
+
+
+@pytest.mark.skipif(resident_bytes() is None, reason="the system does not say how much memory is used")
+def test_a_checkpoint_of_a_mapped_array_takes_no_memory(tmp_path):
+    np.arange(SIZE // 8, dtype=np.uint64).tofile(tmp_path / "spill")
+    mapped = np.memmap(tmp_path / "spill", np.uint64, "r")
+    before = resident_bytes()
+    write_artefact(tmp_path / "saved", "checkpoint", {"features": mapped}, moved={"features": tmp_path / "spill"})
+    assert resident_bytes() < before + SIZE // 2
+    assert np.array_equal(read_artefact(tmp_path / "saved", "checkpoint")[1]["features"], mapped)

@@ -10,7 +10,7 @@ import stat
 import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,18 +89,37 @@ def _write_array(folder: Path, name: str, array: NDArray[Any], moved: Path | Non
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     if little.dtype.str not in _DTYPES or not _NAME.fullmatch(name) or name == MANIFEST:
         raise UsageError(f"{name}: cannot be stored as {array.dtype}. Plain numbers and plain names only.")
-    data = little.reshape(-1).view(np.uint8).data if little.size else memoryview(b"")
-    if moved is not None:
-        os.rename(moved, folder / name)
+    crc = _write_data(folder / name, little) if moved is None else _take_over(moved, folder / name)
+    return {"dtype": little.dtype.str, "shape": list(array.shape), "bytes": little.nbytes, "crc32": crc}
+
+
+def _write_data(path: Path, array: NDArray[Any]) -> int:
+    """Write an array to a new file, flushed, and return the checksum."""
+    data = array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
     crc = 0
-    with open(folder / name, "xb" if moved is None else "rb", buffering=0) as file:
+    with open(path, "xb", buffering=0) as file:
         for start in range(0, len(data), _CHUNK):
             left = data[start : start + _CHUNK]
             crc = zlib.crc32(left, crc)
-            while moved is None and left:
+            while left:
                 left = left[file.write(left) :]
         os.fsync(file.fileno())
-    return {"dtype": little.dtype.str, "shape": list(array.shape), "bytes": len(data), "crc32": crc}
+    return crc
+
+
+def _take_over(moved: Path, path: Path) -> int:
+    """Give a file another name, flushed, and return the checksum; read, not mapped, so that it takes no memory."""
+    os.rename(moved, path)
+    with open(path, "rb", buffering=0) as file:
+        os.fsync(file.fileno())
+        return _checksum_of(file)
+
+
+def _checksum_of(file: IO[bytes]) -> int:
+    crc = 0
+    while chunk := file.read(_CHUNK):
+        crc = zlib.crc32(chunk, crc)
+    return crc
 
 
 def _read_manifest(path: Path, kinds: list[str]) -> dict[str, Any]:
@@ -135,10 +154,7 @@ def _read_array(folder: Path, name: str, entry: Any) -> NDArray[Any]:
         found = os.fstat(file.fileno()).st_size
         if found != size:
             raise StorageError(f"{path}: is damaged: {found} bytes instead of {size}. Build the artefact again.")
-        crc = 0
-        while chunk := file.read(_CHUNK):
-            crc = zlib.crc32(chunk, crc)
-        if crc != entry.get("crc32"):
+        if _checksum_of(file) != entry.get("crc32"):
             raise StorageError(f"{path}: is damaged: the checksum differs. Build the artefact again.")
         if size:
             return np.memmap(file, dtype, "r", shape=shape)
