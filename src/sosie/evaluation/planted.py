@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -71,19 +71,27 @@ class PlantedCorpus:
         """Return all pairs whose Jaccard similarity of 3-word shingles is at least the threshold, exactly."""
         bound = Fraction(str(threshold))
         order = np.argsort(self._origin, kind="stable")
-        cuts = np.flatnonzero(np.diff(self._origin[order])) + 1
+        families = order[np.bincount(self._origin, minlength=self.documents)[self._origin[order]] > 1]
         found: list[tuple[int, int]] = []
-        for family in np.split(order, cuts):
-            if len(family) > 1:
-                sets = self._shingle_sets(family)
-                for j, b in enumerate(family.tolist()):
-                    for i, a in enumerate(family[:j].tolist()):
-                        shared = len(sets[i] & sets[j])
-                        if Fraction(shared, len(sets[i]) + len(sets[j]) - shared) >= bound:
-                            found.append((a, b))
+        for rows in self._whole_families(families):
+            sets = self._shingle_sets(rows)
+            for _, members in groupby(range(len(rows)), self._origin[rows].tolist().__getitem__):
+                for i, j in combinations(members, 2):
+                    shared = len(sets[i] & sets[j])
+                    if Fraction(shared, len(sets[i]) + len(sets[j]) - shared) >= bound:
+                        found.append((int(rows[i]), int(rows[j])))
         found.sort()
         both = np.array(found, np.int64).reshape(-1, 2)
         return Pairs(both[:, 0], both[:, 1])
+
+    def _whole_families(self, rows: I64, size: int = 1 << 14) -> Iterator[I64]:
+        """Cut rows, ordered by origin, into pieces of about `size` that end where a family ends."""
+        origin, start = self._origin[rows], 0
+        while start < len(rows):
+            stop = min(start + size, len(rows))
+            stop = int(np.searchsorted(origin, origin[stop - 1], side="right"))
+            yield rows[start:stop]
+            start = stop
 
     @cached_property
     def _origin(self) -> I64:
