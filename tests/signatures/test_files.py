@@ -129,3 +129,10 @@ def test_an_empty_stream_gives_an_empty_set():
     table = pa.table({"text": pa.array([], pa.string())})
     assert len(sign_documents(sosie.Source(table).batches(), Simhash(bits=65), volatility=True)) == 0
     assert sign_documents(sosie.Source(table).batches(), Minhash(), keys=True).values.shape == (0, 25)
+
+
+def test_ids_of_a_slice_are_its_own(tmp_path):
+    ids = pa.array(["zero", "eins", "", "drei", "四"]).slice(1, 4)
+    sosie.save_signatures(tmp_path / "saved", Signatures(np.zeros((4, 1), np.uint64), ids=ids), Simhash())
+    assert sosie.load_signatures(tmp_path / "saved").ids.to_pylist() == ["eins", "", "drei", "四"]
+    assert (tmp_path / "saved" / "id_bytes").read_bytes() == "einsdrei四".encode()

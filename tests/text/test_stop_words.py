@@ -36,6 +36,9 @@ def test_a_file_is_read_folded(tmp_path: Path) -> None:
     path.write_bytes("\ufeffTHE\r\n\r\n  Straße  \nof\nof".encode())
     found = stop_words(str(path))
     assert found.words == {"the", "strasse", "of"} and found.name == str(path)
+    assert stop_words(path) == found and stop_words(path).name == str(path)
+    with pytest.raises(UsageError, match=r"a language or a file, got \['the'\]"):
+        stop_words(["the"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -46,7 +47,7 @@ class Shingles:
     width: int = 3
     unit: Literal["word", "char"] = "word"
     stem: str | None = None
-    stop_words: str | StopWords | None = field(default=None, compare=False)
+    stop_words: str | os.PathLike[str] | StopWords | None = field(default=None, compare=False)
     left_out: StopWords | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:

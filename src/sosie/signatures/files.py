@@ -18,6 +18,7 @@ from sosie.signatures.signer import KIND as SIGNER
 from sosie.signatures.signer import STATISTICS, Signer, digest_of, state_of
 from sosie.signatures.spec import Spec
 from sosie.storage.manifest import read_artefact, write_artefact
+from sosie.text.column import as_column
 from sosie.types import Features, Keys, Signatures
 
 KIND = "signatures"
@@ -122,10 +123,9 @@ def _naming(directory: str | os.PathLike[str], what: str) -> Iterator[None]:
 def _id_arrays(ids: Any) -> dict[str, Any]:
     if pa.types.is_integer(ids.type):
         return {"ids": ids.to_numpy()}
-    texts = ids.cast(pa.large_string())
-    encoded = [text.encode() for text in texts.to_pylist()]
-    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    return {"id_bytes": np.frombuffer(b"".join(encoded), np.uint8), "id_offsets": offsets}
+    texts = as_column(ids.cast(pa.large_string()))
+    first, last = texts.offsets[[0, -1]]
+    return {"id_bytes": texts.data[first:last], "id_offsets": texts.offsets - first}
 
 
 def _ids_of(arrays: dict[str, Any]) -> Any:

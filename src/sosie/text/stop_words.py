@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -53,7 +54,7 @@ class StopWords:
         return found
 
 
-def stop_words(name: str) -> StopWords:
+def stop_words(language: str | os.PathLike[str]) -> StopWords:
     """Return the stop words of a language, by ISO code or English name, or of a UTF-8 file with one word per line.
 
     A word of a script without spaces is none: what is compared there are pairs of characters.
@@ -62,6 +63,9 @@ def stop_words(name: str) -> StopWords:
     >>> english.name, "the" in english.words, "cat" in english.words
     ('en', True, False)
     """
+    if not isinstance(language, str | os.PathLike):
+        raise UsageError(f"stop words are named by a language or a file, got {language!r}")
+    name = os.fspath(language)
     code = language_code(name)
     if code in NAMES and code in _package().langs():
         return _of_language(code)
