@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.artefacts import damages, rewritten
 
 import sosie
 from sosie import Minhash, Signatures, Simhash, StorageError
 from sosie.signatures.sign import sign_documents
 
 TEXTS = ["one two three four", "", "five six seven", "eight nine ten eleven"]
-
-
-def rewritten(folder, change):
-    """Change the manifest and make its checksum right again."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text("utf-8"))
-    change(manifest)
-    manifest.pop("crc32")
-    plain = json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    path.write_text(json.dumps({**manifest, "crc32": zlib.crc32(plain.encode())}), "utf-8")
 
 
 @pytest.fixture
@@ -57,13 +47,10 @@ def test_no_signatures_at_all(tmp_path):
 
 @pytest.mark.parametrize("name", ["words", "ids", "unsigned", "manifest.json"])
 def test_a_damaged_file_is_named(saved, name):
-    content = (saved / name).read_bytes()
-    (saved / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(StorageError, match=name):
-        sosie.load_signatures(saved)
-    (saved / name).unlink()
-    with pytest.raises(StorageError, match=name):
-        sosie.load_signatures(saved)
+    for damage in damages(saved / name):
+        damage()
+        with pytest.raises(StorageError, match=name):
+            sosie.load_signatures(saved)
 
 
 @pytest.mark.parametrize(

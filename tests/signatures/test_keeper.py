@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import mmap
-
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.artefacts import is_mapped
 
 import sosie
 from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError
@@ -17,13 +16,6 @@ from sosie.signatures.sign import sign_documents
 TEXTS = ["one two three four one two three", "", "five six seven", "...", "eight nine ten eleven twelve"]
 IDS = ["a", "b", "c", "d", "e"]
 SIGNED = [0, 2, 4]
-
-
-def is_mapped(array) -> bool:
-    """Whether an array is a view of a mapped file."""
-    while isinstance(array, np.ndarray):
-        array = array.base
-    return isinstance(array, mmap.mmap)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 100])

@@ -19,7 +19,7 @@ from sosie.text.lexicon import lexicon
 from sosie.text.stems import snowball_version, stem_algorithm
 from sosie.text.stop_words import StopWords, stop_words
 from sosie.text.tables import unicode_tables
-from sosie.types import I64, U64, Features
+from sosie.types import I64, U64, Features, offsets_of
 
 _SPAN = 1 << 18  # bytes of text in one piece of work
 _WIDEST = 1024
@@ -122,8 +122,7 @@ class Shingles:
 
         pieces = list(ordered_map(piece, spans(column.offsets, _SPAN), threads))
         sizes = [np.diff(offsets) for _, offsets, _ in pieces]
-        offsets = np.zeros(len(column) + 1, np.int64)
-        np.cumsum(np.concatenate([*sizes, np.empty(0, np.int64)]), out=offsets[1:])
+        offsets = offsets_of(np.concatenate([*sizes, np.empty(0, np.int64)]))
         hashes = np.concatenate([*(values for values, _, _ in pieces), np.empty(0, np.uint64)])
         repeats = np.concatenate([*(found for _, _, found in pieces), np.empty(0, np.int32)]) if counts else None
         return Features(hashes, offsets, repeats)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sosie.signatures.signer import Signer
 from sosie.storage.spill import Spill
-from sosie.types import I64, Features, Keys, Signatures
+from sosie.types import I64, Features, Keys, Signatures, offsets_of
 
 IN_MEMORY = 1 << 28  # bytes of features; more go to disk
 
@@ -57,7 +57,7 @@ class FeatureKeeper:
     def features(self) -> Features:
         """Return what was kept, a row for each signed document; documents without features have none."""
         sizes = np.concatenate(self._sizes)
-        return Features(self._spill.array(), np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
+        return Features(self._spill.array(), offsets_of(sizes))
 
     def _kept(self, texts: Any, threads: int | None) -> Features:
         features: Features = self._signer.spec.shingles.extract(texts, counts=True, threads=threads)
