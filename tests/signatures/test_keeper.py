@@ -12,6 +12,7 @@ from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError
 from sosie.signatures.files import load_features
 from sosie.signatures.keeper import FeatureKeeper
 from sosie.signatures.sign import sign_documents
+from sosie.storage.room import Room
 
 TEXTS = ["one two three four one two three", "", "five six seven", "...", "eight nine ten eleven twelve"]
 IDS = ["a", "b", "c", "d", "e"]
@@ -30,12 +31,11 @@ SIGNED = [0, 2, 4]
         (Minhash(minima=65), {}),
     ],
 )
-def test_features_are_stored_with_the_same_signatures(spec, form, batch_size, memory, tmp_path, monkeypatch):
+def test_features_are_stored_with_the_same_signatures(spec, form, batch_size, memory, tmp_path):
     source = sosie.Source(pa.table({"id": IDS, "text": TEXTS}), batch_size=batch_size)
     signer = spec.fit(TEXTS)
     plain = sign_documents(source.batches(), signer, **form)
-    monkeypatch.setattr("sosie.signatures.keeper.IN_MEMORY", memory)
-    with FeatureKeeper(signer, tmp_path) as keeper:
+    with FeatureKeeper(signer, Room(tmp_path, memory)) as keeper:
         signed = sign_documents(source.batches(), keeper, **form)
         sosie.save_signatures(tmp_path / "signed", signed, signer, keeper.features())
     assert [file.name for file in tmp_path.iterdir()] == ["signed"]

@@ -62,5 +62,7 @@ def test_unknown_languages_list_the_known_ones() -> None:
         stop_words("klingon")
     with pytest.raises(UsageError, match="no stop words for 'zh'"):
         stop_words("zh")
+    with pytest.raises(UsageError, match="named by a language, got True"):
+        stem_algorithm(True)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"no stems for 'klingon'.*english \(en\).*porter.*turkish \(tr\)"):
         stem_algorithm("klingon")
