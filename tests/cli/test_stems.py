@@ -54,8 +54,9 @@ def test_sign_join_and_inspect(folder):
     assert run(inspect, "docs.jsonl", *STEMS, "stop.txt")["same_features"]["documents"] == 1
     assert run(sign, "docs.jsonl", "-o", "sigs", *STEMS, "en")["spec"]["shingles"]["stop_words"]["list"] == "en"
     assert run(join, "sigs", "-o", "near", "--radius", "0")["pairs"] == 1
-    with pytest.raises(UsageError, match="--stem"):
-        run(join, "sigs", "-o", "other", "--radius", "0", "--stem", "en")
+    for option in (["--stem", "en"], ["--stop-words", "en"], ["--width", "3"], ["--unit", "char"]):
+        with pytest.raises(UsageError, match=f"{option[0]}: for documents"):
+            run(join, "sigs", "-o", "other", "--radius", "0", *option)
 
 
 def test_a_file_that_changes_changes_no_result(folder):

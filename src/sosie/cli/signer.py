@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from sosie.cli.options import F, shingles_of
+from sosie.cli.options import F, is_given, shingles_of
 from sosie.errors import UsageError
 from sosie.features.weighting import WEIGHTINGS
 from sosie.signatures.files import load_signer
@@ -67,10 +66,7 @@ def saved_signer(options: dict[str, Any]) -> Signer:
     shingles = signer.spec.shingles
     said = {**signer.spec.to_dict(), **vars(shingles)}
     held = {**said, "stop_words": shingles.left_out}
-    context = click.get_current_context()
-    for name in (name for name in options if name in said):
-        if context.get_parameter_source(name) in (ParameterSource.DEFAULT, None):
-            continue
+    for name in (name for name in options if name in said and is_given(name)):
         meant = READ[name](options[name]) if name in READ else options[name]
         if meant != held[name]:
             raise UsageError(
