@@ -10,8 +10,12 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache
 
 # Tests of kernels that also run as plain Python: no intrinsics, no wrap-around of uint64.
 PLAIN := tests/clusters tests/contracts/test_set_join_contract.py \
-	$(addprefix tests/kernels/test_, leaders.py overlap.py rarity.py parallel.py) \
-	$(addprefix tests/matches/test_, dense.py similarity.py verify.py)
+	$(addprefix tests/contracts/test_measured_join_contract.py::test_, a_collection_with_itself two_collections \
+		dense_lists_lose_pairs_and_invent_none exactly_at_the_threshold_and_just_below) \
+	$(addprefix tests/kernels/test_, leaders.py measured_leaders.py measures.py merge_counts.py overlap.py parallel.py \
+		ranked.py rarity.py sought.py weigh.py) \
+	$(addprefix tests/matches/test_, dense.py similarity.py verify.py) \
+	tests/features/test_weighting.py tests/text/test_passages.py::test_any_texts
 
 .PHONY: demo test check bench clean
 

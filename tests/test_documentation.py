@@ -1,10 +1,12 @@
 """What the documents say is so: the map of the tree, the README's commands, the guide's examples, the defaults."""
 
+import inspect
 import json
 import re
 import subprocess
 import sys
 from dataclasses import fields
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -95,6 +97,12 @@ def test_the_defaults_are_what_the_page_says():
         for field in (field.name for field in fields(kind) if field.init):
             owner = kind.__name__ if (kind.__name__, field) in said else "all"
             assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == getattr(kind(), field)
+    job = {name: getattr(sosie.Deduplicator(), name) for owner, name in said if owner == "dedup"}
+    assert job.pop("threshold") == Fraction(said["dedup", "threshold"])
+    windows = {name: value.default for name, value in inspect.signature(sosie.passages).parameters.items()}
+    for owner, found in (("dedup", job), ("passages", {name: windows[name] for name in ("words", "overlap")})):
+        assert found == {name: eval(said[owner, name]) for name in found}
+    assert job.keys() == {field.name for field in fields(sosie.Deduplicator)} - {"threshold", "shingles"}
 
 
 def test_links_inside_the_documents_lead_somewhere():

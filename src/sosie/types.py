@@ -22,6 +22,15 @@ F32 = NDArray[np.float32]
 Counters = Mapping[str, int]
 
 
+def offsets_of(lengths: Any) -> I64:
+    """Return where rows of these lengths start and end, one after the other.
+
+    >>> offsets_of([2, 0, 1]).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """The hashed features of documents, as CSR: row i holds `hashes[offsets[i]:offsets[i + 1]]`, sorted and distinct.

@@ -298,6 +298,10 @@ def test_options_that_contradict_a_signer_are_wrong_usage(folder):
     assert run("sign", "in.jsonl", "-o", "same", "--signer", "old", "--config", "same.toml", "--quiet")[0] == 0
     assert run("sign", "in.jsonl", "-o", "bits", "--signer", "keys", "--b", 1, "--quiet")[0] == 0
     assert isinstance(sosie.load_signatures("bits"), sosie.Signatures)
+    Path("stop.txt").write_text("the\n")
+    assert run("sign", "in.jsonl", "-o", "stems", "--stem", "en", "--stop-words", "stop.txt", "--quiet")[0] == 0
+    spelled = ["--stem", "English", "--stop-words", Path("stop.txt").resolve()]
+    assert run("sign", "in.jsonl", "-o", "stems2", "--signer", "stems", *spelled, "--quiet")[0] == 0
     before = names(folder)
     for arguments, expected, message in (
         ("--signer old --bits 64", 2, "--bits 64 contradicts the signer in old, which has 128"),
@@ -307,6 +311,10 @@ def test_options_that_contradict_a_signer_are_wrong_usage(folder):
         ("--signer old --seed 1", 2, "--seed 1 contradicts"),
         ("--signer old --width 3", 2, "--width 3 contradicts"),
         ("--signer old --unit char", 2, "--unit char contradicts"),
+        ("--signer old --stem en", 2, "--stem en contradicts the signer in old, which has none"),
+        ("--signer old --stop-words en", 2, "--stop-words en contradicts the signer in old, which has none"),
+        ("--signer stems --stem de", 2, "--stem de contradicts the signer in stems, which has english"),
+        ("--signer stems --stop-words de", 2, "--stop-words de contradicts the signer in stems, which has stop.txt"),
         ("--signer old --rows 5", 2, "--rows does not belong to --method simhash"),
         ("--signer keys --volatility", 2, "--volatility does not belong to --method minhash"),
         ("--signer nowhere", 1, "nowhere"),

@@ -10,7 +10,7 @@ from sosie.cli.evaluate import command as evaluate
 from sosie.cli.inspect import command as inspect
 from sosie.cli.join import command as join
 from sosie.cli.sign import command as sign
-from sosie.errors import StorageError, UsageError
+from sosie.errors import MismatchError, UsageError
 
 TEXTS = [
     "The engineer connects the old bridges and repairs the broken roads",
@@ -54,15 +54,19 @@ def test_sign_join_and_inspect(folder):
     assert run(inspect, "docs.jsonl", *STEMS, "stop.txt")["same_features"]["documents"] == 1
     assert run(sign, "docs.jsonl", "-o", "sigs", *STEMS, "en")["spec"]["shingles"]["stop_words"]["list"] == "en"
     assert run(join, "sigs", "-o", "near", "--radius", "0")["pairs"] == 1
-    with pytest.raises(UsageError, match="--stem"):
-        run(join, "sigs", "-o", "other", "--radius", "0", "--stem", "en")
+    for option in (["--stem", "en"], ["--stop-words", "en"], ["--width", "3"], ["--unit", "char"]):
+        with pytest.raises(UsageError, match=f"{option[0]}: for documents"):
+            run(join, "sigs", "-o", "other", "--radius", "0", *option)
 
 
-def test_a_changed_list_is_named(folder):
+def test_a_file_that_changes_changes_no_result(folder):
     run(dedup, "docs.jsonl", "-o", "stemmed", *STEMS, "stop.txt")
+    run(sign, "docs.jsonl", "-o", "sigs", "--features", *STEMS, "stop.txt")
     (folder / "stop.txt").write_text("the\n")
-    with pytest.raises(StorageError, match=r"stemmed: made with other stop words than stop\.txt"):
-        run(evaluate, "stemmed")
+    assert run(evaluate, "stemmed")["sample"]["true_pairs"] == 1
+    assert run(join, "sigs", "-o", "near", "--radius", "0")["pairs"] == 1
+    with pytest.raises(MismatchError, match=r"sigs: holds features .* where stop\.txt holds other words now"):
+        run(dedup, "docs.jsonl", "-o", "new", "--against", "sigs", *STEMS, "stop.txt")
 
 
 def test_a_config_file_may_name_them(folder):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests import oracle
+from tests.oracle_measures import same_high_bits, same_low_bits, spread
 
 import sosie
 from sosie import Features, UsageError
@@ -17,20 +18,6 @@ from sosie.matches import partitions
 from sosie.matches.sets import join_sets
 
 THRESHOLDS = [1, "4/5", 0.5, "1/3", 0.95, 0.25, 0.01, "1/1000000"]
-
-
-def spread(item: int) -> int:
-    return oracle.splitmix64(item)
-
-
-def same_low_bits(item: int) -> int:
-    """Features that differ in their 16 leading bits only."""
-    return item << 48 | 0xABCDEF
-
-
-def same_high_bits(item: int) -> int:
-    """Features that differ in their trailing bits only, which the join's tokens do not hold."""
-    return 0xABCDEF << 40 | item
 
 
 def features_of(rows, hashed=spread) -> Features:

@@ -19,6 +19,7 @@ from sosie.errors import StorageError, UsageError
 from sosie.features import Shingles
 from sosie.signatures.registry import spec_from_dict
 from sosie.text import as_column
+from sosie.text.stop_words import StopWords
 
 TEXTS = [
     "The connected bridges, and the old connections of the BRIDGES: connecting, connects!",
@@ -139,23 +140,46 @@ def test_the_digest_is_of_the_words_not_of_their_place(tmp_path: Path) -> None:
     assert digests[0] == digests[1] != digests[2]
 
 
+def test_what_was_made_keeps_the_words_of_a_file(tmp_path: Path) -> None:
+    path, texts = tmp_path / "stop.txt", ["the cats sat on the mats"]
+    path.write_text("the\n")
+    shingles = Shingles(1, stop_words=str(path))
+    spec = sosie.Simhash(shingles=shingles)
+    sosie.save_signatures(tmp_path / "signed", spec.fit().sign(texts), spec)
+    for change in (lambda: path.write_text("the\nof\n"), path.unlink):
+        change()
+        again = sosie.load_signer(tmp_path / "signed")
+        assert again.digest == sosie.load_signatures(tmp_path / "signed").digest == spec.digest
+        assert again.spec == spec and again.spec.shingles.stop_words == str(path)
+        assert found(again.spec.shingles, texts) == found(shingles, texts)
+    damaged = shingles.to_dict()
+    damaged["stop_words"]["words"] = ["of"]
+    with pytest.raises(StorageError, match=r"other stop words than .*stop\.txt"):
+        Shingles.from_dict(damaged)
+
+
+def test_equal_words_are_equal_shingles(tmp_path: Path) -> None:
+    first, second, third = (tmp_path / name for name in ("a.txt", "b.txt", "c.txt"))
+    for path, content in ((first, "the\nof\n"), (second, "OF\nthe\n"), (third, "the\n")):
+        path.write_text(content)
+    a, b, c = (Shingles(stop_words=str(path)) for path in (first, second, third))
+    assert a == b != c and hash(a) == hash(b)
+
+
 def test_another_list_or_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "stop.txt"
-    path.write_text("the\n")
-    spec = sosie.Simhash(shingles=Shingles(stem="en", stop_words=str(path)))
-    signed = spec.fit().sign(["the cats sat on the mats"])
-    sosie.save_signatures(tmp_path / "signed", signed, spec)
-    assert sosie.load_signatures(tmp_path / "signed").digest == spec.digest
-    path.write_text("the\nof\n")
-    with pytest.raises(StorageError, match=r"stop words than .*stop\.txt"):
-        sosie.load_signatures(tmp_path / "signed")
-    path.unlink()
-    with pytest.raises(StorageError, match=r"no file"):
-        sosie.load_signatures(tmp_path / "signed")
-    path.write_text("the\n")
-    monkeypatch.setattr("sosie.features.shingles.snowball_version", lambda: "99.1")
-    with pytest.raises(StorageError, match=r"PyStemmer .* here is 99\.1"):
-        sosie.load_signatures(tmp_path / "signed")
+    spec = sosie.Simhash(shingles=Shingles(stem="en", stop_words="en"))
+    sosie.save_signatures(tmp_path / "signed", spec.fit().sign(["the cats sat on the mats"]), spec)
+    with monkeypatch.context() as patched:
+        patched.setattr("sosie.text.stop_words._of_language", lambda code: StopWords(code, frozenset({"the"})))
+        with pytest.raises(StorageError, match=r"signed: made with other stop words than en"):
+            sosie.load_signatures(tmp_path / "signed")
+    with monkeypatch.context() as patched:
+        patched.setattr("sosie.features.shingles.snowball_version", lambda: "99.1")
+        with pytest.raises(StorageError, match=r"signed: made with stems of PyStemmer .* here is 99\.1"):
+            sosie.load_signer(tmp_path / "signed")
+    monkeypatch.setitem(sys.modules, "Stemmer", None)
+    with pytest.raises(StorageError, match=r"signed: stems need the package PyStemmer: pip install 'sosie\[stem\]'$"):
+        sosie.load_signer(tmp_path / "signed")
 
 
 @pytest.mark.parametrize("wrong", [{"stem": "en"}, {"stop_words": "en"}])

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests import oracle
 
@@ -27,6 +27,8 @@ def counted(rows) -> Features:
 
 @settings(max_examples=100)
 @given(documents, documents, st.sampled_from(WEIGHTINGS))
+@example([], [{1: 2}], "tf-idf")
+@example([{}], [{1: 2}], "bm25")
 def test_weights_are_the_rounded_formulas(collection, rows, weighting):
     """Of new documents, too, which hold features that the collection does not know."""
     features = counted(rows)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.artefacts import damages, rewritten
 
 import sosie
 from sosie import Minhash, Signatures, Simhash, StorageError
 from sosie.signatures.sign import sign_documents
 
 TEXTS = ["one two three four", "", "five six seven", "eight nine ten eleven"]
-
-
-def rewritten(folder, change):
-    """Change the manifest and make its checksum right again."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text("utf-8"))
-    change(manifest)
-    manifest.pop("crc32")
-    plain = json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    path.write_text(json.dumps({**manifest, "crc32": zlib.crc32(plain.encode())}), "utf-8")
 
 
 @pytest.fixture
@@ -57,13 +47,10 @@ def test_no_signatures_at_all(tmp_path):
 
 @pytest.mark.parametrize("name", ["words", "ids", "unsigned", "manifest.json"])
 def test_a_damaged_file_is_named(saved, name):
-    content = (saved / name).read_bytes()
-    (saved / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(StorageError, match=name):
-        sosie.load_signatures(saved)
-    (saved / name).unlink()
-    with pytest.raises(StorageError, match=name):
-        sosie.load_signatures(saved)
+    for damage in damages(saved / name):
+        damage()
+        with pytest.raises(StorageError, match=name):
+            sosie.load_signatures(saved)
 
 
 @pytest.mark.parametrize(
@@ -129,3 +116,10 @@ def test_an_empty_stream_gives_an_empty_set():
     table = pa.table({"text": pa.array([], pa.string())})
     assert len(sign_documents(sosie.Source(table).batches(), Simhash(bits=65), volatility=True)) == 0
     assert sign_documents(sosie.Source(table).batches(), Minhash(), keys=True).values.shape == (0, 25)
+
+
+def test_ids_of_a_slice_are_its_own(tmp_path):
+    ids = pa.array(["zero", "eins", "", "drei", "四"]).slice(1, 4)
+    sosie.save_signatures(tmp_path / "saved", Signatures(np.zeros((4, 1), np.uint64), ids=ids), Simhash())
+    assert sosie.load_signatures(tmp_path / "saved").ids.to_pylist() == ["eins", "", "drei", "四"]
+    assert (tmp_path / "saved" / "id_bytes").read_bytes() == "einsdrei四".encode()

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import mmap
-
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.artefacts import is_mapped
 
 import sosie
 from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError
 from sosie.signatures.files import load_features
 from sosie.signatures.keeper import FeatureKeeper
 from sosie.signatures.sign import sign_documents
+from sosie.storage.room import Room
 
 TEXTS = ["one two three four one two three", "", "five six seven", "...", "eight nine ten eleven twelve"]
 IDS = ["a", "b", "c", "d", "e"]
 SIGNED = [0, 2, 4]
-
-
-def is_mapped(array) -> bool:
-    """Whether an array is a view of a mapped file."""
-    while isinstance(array, np.ndarray):
-        array = array.base
-    return isinstance(array, mmap.mmap)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 100])
@@ -38,12 +31,11 @@ def is_mapped(array) -> bool:
         (Minhash(minima=65), {}),
     ],
 )
-def test_features_are_stored_with_the_same_signatures(spec, form, batch_size, memory, tmp_path, monkeypatch):
+def test_features_are_stored_with_the_same_signatures(spec, form, batch_size, memory, tmp_path):
     source = sosie.Source(pa.table({"id": IDS, "text": TEXTS}), batch_size=batch_size)
     signer = spec.fit(TEXTS)
     plain = sign_documents(source.batches(), signer, **form)
-    monkeypatch.setattr("sosie.signatures.keeper.IN_MEMORY", memory)
-    with FeatureKeeper(signer, tmp_path) as keeper:
+    with FeatureKeeper(signer, Room(tmp_path, memory)) as keeper:
         signed = sign_documents(source.batches(), keeper, **form)
         sosie.save_signatures(tmp_path / "signed", signed, signer, keeper.features())
     assert [file.name for file in tmp_path.iterdir()] == ["signed"]

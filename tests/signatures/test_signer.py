@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import mmap
-import zlib
-
 import numpy as np
 import pytest
+from tests.artefacts import damages, is_mapped, rewritten
 
 import sosie
 from sosie import Minhash, MismatchError, Simhash, StorageError, UsageError
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the mat", "", "a bird sat on the roof"]
 NEW = ["the cat sat on the roof", "nothing of this is known"]
-
-
-def is_mapped(array) -> bool:
-    """Whether an array is a view of a mapped file."""
-    while isinstance(array, np.ndarray):
-        array = array.base
-    return isinstance(array, mmap.mmap)
-
-
-def rewritten(folder, change):
-    """Change the manifest and make its checksum right again."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text("utf-8"))
-    change(manifest)
-    manifest.pop("crc32")
-    plain = json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    path.write_text(json.dumps({**manifest, "crc32": zlib.crc32(plain.encode())}), "utf-8")
 
 
 @pytest.fixture(params=["signer", "signatures"])
@@ -78,13 +58,10 @@ def test_what_was_signed_by_a_loaded_signer_can_be_joined(saved, tmp_path):
 
 @pytest.mark.parametrize("name", ["frequency_features", "frequency_counts", "manifest.json"])
 def test_a_damaged_file_is_named(saved, name):
-    content = (saved / name).read_bytes()
-    (saved / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(StorageError, match=name):
-        sosie.load_signer(saved)
-    (saved / name).unlink()
-    with pytest.raises(StorageError, match=name):
-        sosie.load_signer(saved)
+    for damage in damages(saved / name):
+        damage()
+        with pytest.raises(StorageError, match=name):
+            sosie.load_signer(saved)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,9 @@ def test_a_file_is_read_folded(tmp_path: Path) -> None:
     path.write_bytes("\ufeffTHE\r\n\r\n  Straße  \nof\nof".encode())
     found = stop_words(str(path))
     assert found.words == {"the", "strasse", "of"} and found.name == str(path)
+    assert stop_words(path) == found and stop_words(path).name == str(path)
+    with pytest.raises(UsageError, match=r"a language or a file, got \['the'\]"):
+        stop_words(["the"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -59,5 +62,7 @@ def test_unknown_languages_list_the_known_ones() -> None:
         stop_words("klingon")
     with pytest.raises(UsageError, match="no stop words for 'zh'"):
         stop_words("zh")
+    with pytest.raises(UsageError, match="named by a language, got True"):
+        stem_algorithm(True)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"no stems for 'klingon'.*english \(en\).*porter.*turkish \(tr\)"):
         stem_algorithm("klingon")

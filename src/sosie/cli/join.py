@@ -11,7 +11,16 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options, threshold_option
+from sosie.cli.options import (
+    SHINGLES,
+    is_given,
+    output_options,
+    shingle_options,
+    shingles_of,
+    source_of,
+    source_options,
+    threshold_option,
+)
 from sosie.cli.progress import progress
 from sosie.documents.batch import Reject
 from sosie.documents.inputs import list_inputs
@@ -51,8 +60,9 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     saved = [os.path.exists(os.path.join(path, MANIFEST)) for path in (*inputs, *options["other"])]
     if any(saved) and not (all(saved) and len(inputs) == 1 and len(options["other"]) <= 1):
         raise UsageError("join documents with documents, or one directory of signatures with at most one other")
-    if any(saved) and (options["stem"] or options["stop_words"]):
-        raise UsageError("--stem and --stop-words are for documents; signatures have those that they were made with")
+    if any(saved) and any(map(is_given, SHINGLES)):
+        named = " and ".join(f"--{name.replace('_', '-')}" for name in SHINGLES if is_given(name))
+        raise UsageError(f"{named}: for documents; signatures are compared by the shingles that they were made of")
     sides = [side for side in (inputs, options["other"]) if side]
     files = [path for side in sides for path in (side if any(saved) else _paths(side))]
     with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"], files) as directory:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
 from sosie.documents.html import Content
 from sosie.documents.inputs import MAX_EXPANSION
@@ -18,6 +19,8 @@ from sosie.features.shingles import Shingles
 from sosie.matches.similarity import as_fraction
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+SHINGLES = ("width", "unit", "stem", "stop_words")
 
 
 def threshold_option(default: str | None) -> Callable[[F], F]:
@@ -152,4 +155,9 @@ def html_of(is_html: bool, content: Content | None) -> Content | None:
 
 def shingles_of(options: dict[str, Any]) -> Shingles:
     """Take the shingle options out of a command's options."""
-    return Shingles(**{name: options.pop(name) for name in ("width", "unit", "stem", "stop_words")})
+    return Shingles(**{name: options.pop(name) for name in SHINGLES})
+
+
+def is_given(name: str) -> bool:
+    """Whether an option of the running command was given, there or in a configuration file."""
+    return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)

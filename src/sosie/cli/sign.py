@@ -22,6 +22,7 @@ from sosie.signatures.sign import sign_documents
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec
 from sosie.storage.output import OutputDirectory
+from sosie.storage.room import Room
 from sosie.types import Keys, Signatures
 
 
@@ -92,7 +93,7 @@ def _sign(
             signed = sign(signer)
             save_signatures(directory.path, signed, signer)
             return signed
-        with FeatureKeeper(signer, directory.scratch) as keeper:
+        with FeatureKeeper(signer, Room(directory.scratch)) as keeper:
             signed = sign(keeper)
             save_signatures(directory.path, signed, signer, keeper.features())
             return signed

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from sosie.cli.options import F, shingles_of
+from sosie.cli.options import F, is_given, shingles_of
 from sosie.errors import UsageError
 from sosie.features.weighting import WEIGHTINGS
 from sosie.signatures.files import load_signer
@@ -15,8 +14,11 @@ from sosie.signatures.minhash import Minhash
 from sosie.signatures.signer import Signer
 from sosie.signatures.simhash import Simhash
 from sosie.signatures.spec import Spec
+from sosie.text.stems import stem_algorithm
+from sosie.text.stop_words import stop_words
 
 OWN = {"simhash": ("bits", "weighting", "volatility"), "minhash": ("minima", "rows", "b")}
+READ = {"stem": stem_algorithm, "stop_words": stop_words}  # options that mean the same in several spellings
 
 
 def signer_options(function: F) -> F:
@@ -61,15 +63,15 @@ def saved_signer(options: dict[str, Any]) -> Signer:
     """Load the signer; an option that contradicts it is wrong usage."""
     signer = load_signer(options["signer"])
     _refuse_others(signer.spec.method, options)
-    said = signer.spec.to_dict()
-    said.update(said["shingles"])
-    context = click.get_current_context()
-    for name in (name for name in options if name in said):
-        default = context.get_parameter_source(name) in (ParameterSource.DEFAULT, None)
-        if not default and options[name] != said[name]:
+    shingles = signer.spec.shingles
+    said = {**signer.spec.to_dict(), **vars(shingles)}
+    held = {**said, "stop_words": shingles.left_out}
+    for name in (name for name in options if name in said and is_given(name)):
+        meant = READ[name](options[name]) if name in READ else options[name]
+        if meant != held[name]:
             raise UsageError(
-                f"--{name} {options[name]} contradicts the signer in {options['signer']}, which has {said[name]}: "
-                "leave the option or --signer out"
+                f"--{name.replace('_', '-')} {options[name]} contradicts the signer in {options['signer']}, which has "
+                f"{'none' if said[name] is None else said[name]}: leave the option or --signer out"
             )
     return signer
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sosie.kernels.cluster import assign_anchors
-from sosie.types import Clusters, VerifiedPairs
+from sosie.types import Clusters, VerifiedPairs, offsets_of
 
 
 def anchored(count: int, pairs: VerifiedPairs) -> Clusters:
@@ -19,7 +19,7 @@ def anchored(count: int, pairs: VerifiedPairs) -> Clusters:
     [0, 0, 2]
     """
     by_later = np.argsort(pairs.b, kind="stable")
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(pairs.b, minlength=count))])
+    offsets = offsets_of(np.bincount(pairs.b, minlength=count))
     anchor, similarity = np.empty(count, np.int64), np.empty(count, np.float64)
     assign_anchors(offsets, pairs.a[by_later], pairs.similarity[by_later], anchor, similarity)
     return Clusters(anchor, similarity)

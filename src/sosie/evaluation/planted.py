@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sosie.errors import UsageError
-from sosie.types import I64, U64, Pairs
+from sosie.types import I64, U64, Pairs, offsets_of
 
 WIDTH = 3  # words in a shingle: what the known similarities are about
 VOCABULARY = 20_000
@@ -109,7 +109,7 @@ class PlantedCorpus:
         origin = self._origin[rows]
         low, high = self.words
         lengths = low + (self._draw(_LENGTH, origin) % np.uint64(high - low + 1)).astype(np.int64)
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
         words = _skewed(self._draw(_WORD, np.repeat(origin, lengths), place))
         rate = REPLACED[self._draw(_RATE, rows) % np.uint64(len(REPLACED))] * (origin != rows)

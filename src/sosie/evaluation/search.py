@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sosie.evaluation.compare import ROUNDING, Comparison
 from sosie.evaluation.sought import Sought, row_spans, sought, weights_at
 from sosie.kernels.parallel import ordered_map
-from sosie.types import I64, VerifiedPairs
+from sosie.types import I64, VerifiedPairs, offsets_of
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def search(
 def _products(compared: Comparison, probes: I64, wanted: Sought, low: int, high: int) -> Iterator[tuple[Any, I64, I64]]:
     """Yield, for the rows from low to high in pieces: inner products, the probes and the rows that they are of."""
     at, row, which = wanted.table.occurrences(compared.sets, low, high)
-    steps = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(wanted.lists.indptr)[which])])
+    steps = offsets_of(np.diff(wanted.lists.indptr)[which])
     for begin, end in _whole_rows(row, steps):
         rows, place = np.unique(row[begin:end], return_inverse=True)
         values = weights_at(compared, at[begin:end])

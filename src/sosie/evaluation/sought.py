@@ -15,7 +15,7 @@ from sosie.kernels.parallel import spans
 from sosie.kernels.set_join import Sets
 from sosie.kernels.sought import sought_places
 from sosie.matches.groups import spread
-from sosie.types import F64, I32, I64, U64, Bools
+from sosie.types import F64, I32, I64, U64, Bools, offsets_of
 
 SPAN = 1 << 18  # features that one task looks up
 COUNTED = 1 << 21  # features that are enough to tell which ones are rare
@@ -92,7 +92,7 @@ def sought(compared: Comparison, probes: I64, least: Fraction) -> Sought:
 
 def row_spans(compared: Comparison) -> list[tuple[int, int]]:
     """Cut the rows into spans that one task looks at."""
-    return spans(np.concatenate([np.zeros(1, np.int64), np.cumsum(compared.sizes)]), SPAN)
+    return spans(offsets_of(compared.sizes), SPAN)
 
 
 def weights_at(compared: Comparison, at: I64) -> I32 | F64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from sosie.text.lexicon import lexicon
 from sosie.text.stems import snowball_version, stem_algorithm
 from sosie.text.stop_words import StopWords, stop_words
 from sosie.text.tables import unicode_tables
-from sosie.types import I64, U64, Features
+from sosie.types import I64, U64, Features, offsets_of
 
 _SPAN = 1 << 18  # bytes of text in one piece of work
 _WIDEST = 1024
@@ -35,7 +36,7 @@ class Shingles:
     [2, 1, 0]
 
     With `stop_words`, those of a language ("en", "english") or of a file with one word per line are left out; with
-    `stem`, Snowball's stems of a language stand for the words that remain.
+    `stem`, Snowball's stems of a language stand for the words that remain. Afterwards `stop_words` is their name.
 
     >>> plain, inflected = "connect the old bridge", "the connected, older bridges"
     >>> a, b = Shingles(width=1, stem="en", stop_words="en").extract([plain, inflected]).sizes.tolist()
@@ -46,8 +47,8 @@ class Shingles:
     width: int = 3
     unit: Literal["word", "char"] = "word"
     stem: str | None = None
-    stop_words: str | None = None
-    _left_out: StopWords | None = field(default=None, init=False, repr=False)
+    stop_words: str | os.PathLike[str] | StopWords | None = field(default=None, compare=False)
+    left_out: StopWords | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= _WIDEST:
@@ -59,9 +60,9 @@ class Shingles:
         if self.stem is not None:
             object.__setattr__(self, "stem", stem_algorithm(self.stem))
         if self.stop_words is not None:
-            left_out = stop_words(self.stop_words)
+            left_out = self.stop_words if isinstance(self.stop_words, StopWords) else stop_words(self.stop_words)
             object.__setattr__(self, "stop_words", left_out.name)
-            object.__setattr__(self, "_left_out", left_out)
+            object.__setattr__(self, "left_out", left_out)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what determines the features, as JSON-ready data; what is not used is not named.
@@ -72,8 +73,8 @@ class Shingles:
         data: dict[str, Any] = {"width": self.width, "unit": self.unit}
         if self.stem is not None:
             data["stem"] = {"algorithm": self.stem, "snowball": snowball_version()}
-        if self._left_out is not None:
-            data["stop_words"] = {"list": self._left_out.name, "digest": self._left_out.digest}
+        if self.left_out is not None:
+            data["stop_words"] = self.left_out.to_dict()
         return data
 
     @classmethod
@@ -87,14 +88,11 @@ class Shingles:
         if "stem" in data:
             named["stem"] = data["stem"]["algorithm"]
         if "stop_words" in data:
-            named["stop_words"] = data["stop_words"]["list"]
+            named["stop_words"] = StopWords.from_dict(data["stop_words"])
         shingles = cls(**named)
-        here = shingles.to_dict()
-        if "stem" in data and data["stem"] != here["stem"]:
-            then, now = data["stem"].get("snowball"), here["stem"]["snowball"]
+        if "stem" in data and data["stem"] != shingles.to_dict()["stem"]:
+            then, now = data["stem"].get("snowball"), snowball_version()
             raise StorageError(f"made with stems of PyStemmer {then}, here is {now}: install {then}, or make it again")
-        if "stop_words" in data and data["stop_words"] != here["stop_words"]:
-            raise StorageError(f"made with other stop words than {shingles.stop_words} holds now: make it again")
         return shingles
 
     def occurrences(self, column: TextColumn, start: int, stop: int) -> tuple[U64, I64]:
@@ -109,10 +107,10 @@ class Shingles:
         if not 0 <= start <= stop <= len(column):
             raise UsageError(f"rows {start}..{stop} do not lie in a column of {len(column)} texts")
         tables = unicode_tables()
-        if self.stem is None and self._left_out is None:
+        if self.stem is None and self.left_out is None:
             return shingle_rows(tables, column.data, column.offsets, start, stop, self.width, self.unit == "char")
         text, starts, ends = word_rows(tables, column.data, column.offsets, start, stop)
-        with lexicon(self.stem, self._left_out) as known:
+        with lexicon(self.stem, self.left_out) as known:
             return shingle_numbers(known.numbers(text, starts), ends, known.stems, known.places, self.width)
 
     def extract(self, texts: Any, *, counts: bool = False, threads: int | None = None) -> Features:
@@ -124,8 +122,7 @@ class Shingles:
 
         pieces = list(ordered_map(piece, spans(column.offsets, _SPAN), threads))
         sizes = [np.diff(offsets) for _, offsets, _ in pieces]
-        offsets = np.zeros(len(column) + 1, np.int64)
-        np.cumsum(np.concatenate([*sizes, np.empty(0, np.int64)]), out=offsets[1:])
+        offsets = offsets_of(np.concatenate([*sizes, np.empty(0, np.int64)]))
         hashes = np.concatenate([*(values for values, _, _ in pieces), np.empty(0, np.uint64)])
         repeats = np.concatenate([*(found for _, _, found in pieces), np.empty(0, np.int32)]) if counts else None
         return Features(hashes, offsets, repeats)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
-from sosie.types import I32, I64, U64, Features
+from sosie.types import I32, I64, U64, Features, offsets_of
 
 CHUNK = 1 << 22  # features that are copied at a time
 
@@ -51,5 +51,5 @@ class FeatureSpill:
 
     def features(self, sizes: list[I64]) -> Features:
         """Return all features, given the number of features of every row; they outlive the spill."""
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
+        offsets = offsets_of(np.concatenate(sizes))
         return Features(self._hashes.array(), offsets, None if self._counts is None else self._counts.array())

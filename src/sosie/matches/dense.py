@@ -9,7 +9,7 @@ import numpy as np
 from sosie.kernels.leaders import link_leaders
 from sosie.kernels.set_join import Bounds, Sets
 from sosie.matches.groups import spread
-from sosie.types import I64, Counters
+from sosie.types import I64, Counters, offsets_of
 
 LEADERS = 64
 
@@ -23,7 +23,7 @@ def link_dense(
     """
     sizes = np.diff(offsets)
     order = np.argsort(-sizes, kind="stable")
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[order])])
+    ends = offsets_of(sizes[order])
     rows = members[spread(offsets[:-1][order], sizes[order])]
     bounds = Bounds(threshold.numerator, threshold.denominator, split)
     a, b, compared, left_out = link_leaders(sets, bounds, ends, rows, LEADERS)

@@ -8,7 +8,7 @@ from sosie.kernels.arrays import read_only
 from sosie.kernels.identical import equal_rows, set_digests, weighted_digests
 from sosie.kernels.set_join import Sets
 from sosie.matches.groups import STAR, Groups, pairs_between, pairs_inside, spread
-from sosie.types import F64, I64, VerifiedPairs
+from sosie.types import F64, I64, VerifiedPairs, offsets_of
 
 
 def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
@@ -46,7 +46,7 @@ def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
     starts = np.flatnonzero(opens)
     sizes = np.diff(np.append(starts, len(rows)))
     in_order = np.argsort(rank[rows[starts]], kind="stable")
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[in_order])])
+    offsets = offsets_of(sizes[in_order])
     return Groups(rows[spread(starts[in_order], sizes[in_order])], offsets)
 
 

@@ -16,7 +16,7 @@ from sosie.kernels.parallel import ordered_map, spans, thread_count
 from sosie.kernels.postings import Postings, count_postings, scatter_postings, sorted_postings
 from sosie.kernels.rarity import count_documents
 from sosie.kernels.set_join import Sets
-from sosie.types import I64, U64
+from sosie.types import I64, U64, offsets_of
 
 DENSE = 256  # a list of more documents is linked by leaders instead of joined, and counted as bounded
 CROWDED = 16  # the same, in a collection with more pairs than anyone can look at
@@ -104,8 +104,3 @@ def concatenated(lists: list[tuple[I64, I64]]) -> tuple[I64, I64]:
     members = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in lists)])
     lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(ends) for ends, _ in lists)])
     return offsets_of(lengths), members
-
-
-def offsets_of(lengths: I64) -> I64:
-    """Return where lists of these lengths start and end, one after the other."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -83,8 +83,9 @@ class OpenReference:
         assert self.directory is not None
         features, ids, made_of = load_features(self.directory)
         if made_of != shingles:
+            changed = f", where {shingles.stop_words} holds other words now" if str(made_of) == str(shingles) else ""
             raise MismatchError(
-                f"{self.directory}: holds features of {made_of}, and the documents are compared by {shingles}."
+                f"{self.directory}: holds features of {made_of}, and the documents are compared by {shingles}{changed}."
                 " Sign the reference again, or compare by its shingles."
             )
         if counts:

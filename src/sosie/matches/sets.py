@@ -20,12 +20,11 @@ from sosie.matches.partitions import (
     count_frequencies,
     feature_spans,
     join_partitions,
-    offsets_of,
     partition_postings,
     sorted_partition,
 )
 from sosie.matches.similarity import as_fraction
-from sosie.types import I64, U64, Features, Pairs
+from sosie.types import I64, U64, Features, Pairs, offsets_of
 
 
 def join_sets(

@@ -24,13 +24,12 @@ from sosie.matches.partitions import (
     count_frequencies,
     feature_spans,
     join_partitions,
-    offsets_of,
     partition_postings,
     sorted_partition,
 )
 from sosie.matches.sets import join_rows, sets_of
 from sosie.matches.similarity import Measure, Similarity
-from sosie.types import Features, Pairs
+from sosie.types import Features, Pairs, offsets_of
 
 
 def join_features(

@@ -18,12 +18,14 @@ from sosie.signatures.signer import KIND as SIGNER
 from sosie.signatures.signer import STATISTICS, Signer, digest_of, state_of
 from sosie.signatures.spec import Spec
 from sosie.storage.manifest import read_artefact, write_artefact
+from sosie.text.column import as_column
 from sosie.types import Features, Keys, Signatures
 
 KIND = "signatures"
 IDS = ("ids", "id_bytes", "id_offsets")
 SIGNED = ("words", "keys", "volatility", "unsigned", *IDS)
 FEATURES = ("features", "feature_offsets")
+_OTHER_DIGEST = "the digest is not that of the signer. Sign again."
 
 
 def save_signatures(
@@ -61,7 +63,7 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
     with _naming(directory, "set of signatures"):
         statistics = meta["frequencies"]["digest"] if "frequencies" in meta else None
         if digest_of(spec_from_dict(meta["spec"]), statistics) != meta["digest"]:
-            raise StorageError("the digest is not that of the signer")
+            raise StorageError(_OTHER_DIGEST)
         ids = _ids_of(arrays)
         if "keys" in arrays:
             return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"])
@@ -88,7 +90,7 @@ def load_signer(directory: str | os.PathLike[str]) -> Signer:
             frequencies = DocumentFrequencies(features, counts, int(counted["documents"]), int(counted["length"]))
         signer: Signer = spec_from_dict(meta["spec"]).fit(frequencies)
         if signer.digest != meta["digest"]:
-            raise StorageError("the digest is not that of the signer")
+            raise StorageError(_OTHER_DIGEST)
         return signer
 
 
@@ -101,9 +103,9 @@ def load_features(directory: str | os.PathLike[str]) -> tuple[Features, Any, Shi
         shingles, ids = spec_from_dict(meta["spec"]).shingles, _ids_of(arrays)
         hashes, offsets = (arrays[name] for name in FEATURES)
         if hashes.dtype != np.uint64 or offsets.dtype != np.int64 or offsets.shape != (len(ids) + 1,):
-            raise StorageError("the features are not those of the rows")
+            raise StorageError("the features are not those of the rows. Sign again.")
         if offsets[0] != 0 or offsets[-1] != len(hashes) or np.any(np.diff(offsets) < 0):
-            raise StorageError("the offsets of the features do not ascend")
+            raise StorageError("the offsets of the features do not ascend. Sign again.")
         return Features(hashes, offsets), ids, shingles
 
 
@@ -112,17 +114,18 @@ def _naming(directory: str | os.PathLike[str], what: str) -> Iterator[None]:
     """Turn whatever does not fit together into an error that names the directory."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, StorageError, pa.ArrowInvalid) as error:
+    except StorageError as error:
+        raise StorageError(f"{directory}: {error}") from error
+    except (KeyError, TypeError, ValueError, pa.ArrowInvalid) as error:
         raise StorageError(f"{directory}: is not a {what} of this version ({error}). Sign again.") from error
 
 
 def _id_arrays(ids: Any) -> dict[str, Any]:
     if pa.types.is_integer(ids.type):
         return {"ids": ids.to_numpy()}
-    texts = ids.cast(pa.large_string())
-    encoded = [text.encode() for text in texts.to_pylist()]
-    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    return {"id_bytes": np.frombuffer(b"".join(encoded), np.uint8), "id_offsets": offsets}
+    texts = as_column(ids.cast(pa.large_string()))
+    first, last = texts.offsets[[0, -1]]
+    return {"id_bytes": texts.data[first:last], "id_offsets": texts.offsets - first}
 
 
 def _ids_of(arrays: dict[str, Any]) -> Any:

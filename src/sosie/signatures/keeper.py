@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from sosie.features.spill import FeatureSpill
 from sosie.signatures.signer import Signer
-from sosie.storage.spill import Spill
+from sosie.storage.room import Room
 from sosie.types import I64, Features, Keys, Signatures
-
-IN_MEMORY = 1 << 28  # bytes of features; more go to disk
 
 
 class FeatureKeeper:
-    """Signs like `signer`; the distinct features of all signed documents go to a spill in `scratch`.
+    """Signs like `signer`; the distinct features of all signed documents go to a spill in a room.
 
     >>> import tempfile
     >>> from sosie.signatures.simhash import Simhash
-    >>> with tempfile.TemporaryDirectory() as folder, FeatureKeeper(Simhash().fit(), folder) as keeper:
+    >>> with tempfile.TemporaryDirectory() as folder, FeatureKeeper(Simhash().fit(), Room(folder)) as keeper:
     ...     signed = [keeper.sign(["one two three four", ""]), keeper.sign(["five six seven"])]
     ...     keeper.features().sizes.tolist()
     [2, 1]
     """
 
-    def __init__(self, signer: Signer, scratch: str | os.PathLike[str]) -> None:
+    def __init__(self, signer: Signer, room: Room) -> None:
         self._signer: Any = signer
-        self._spill = Spill(scratch, np.uint64, IN_MEMORY)
+        self._spill = FeatureSpill(room, counts=False)
         self._sizes: list[I64] = [np.empty(0, np.int64)]
 
     def __enter__(self) -> FeatureKeeper:
@@ -37,7 +35,7 @@ class FeatureKeeper:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._spill.close()
+        self._spill.__exit__(kind, error, trace)
 
     @property
     def digest(self) -> str:
@@ -56,8 +54,7 @@ class FeatureKeeper:
 
     def features(self) -> Features:
         """Return what was kept, a row for each signed document; documents without features have none."""
-        sizes = np.concatenate(self._sizes)
-        return Features(self._spill.array(), np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
+        return self._spill.features(self._sizes)
 
     def _kept(self, texts: Any, threads: int | None) -> Features:
         features: Features = self._signer.spec.shingles.extract(texts, counts=True, threads=threads)

@@ -11,7 +11,7 @@ import numpy as np
 from sosie.kernels.parallel import ordered_map, spans
 from sosie.signatures.minhash import Minhash
 from sosie.storage.spill import Spill
-from sosie.types import I64, U64, Features
+from sosie.types import I64, U64, Features, offsets_of
 
 SPAN = 1 << 18  # features that one task signs: a column grows by some thousand keys at a time
 
@@ -34,7 +34,7 @@ def key_columns(
     (25, True)
     """
     signer = spec.fit()
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(features.sizes[rows])])
+    offsets = offsets_of(features.sizes[rows])
 
     def sign(span: tuple[int, int]) -> U64:
         return signer.keys(features_of(features, rows[slice(*span)]), threads=1).values.T.copy()
@@ -56,7 +56,7 @@ def features_of(features: Features, rows: I64) -> Features:
     ([4, 5, 0, 1, 2], [0, 2, 5])
     """
     starts, stops = features.offsets[rows], features.offsets[rows + 1]
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(stops - starts)])
+    ends = offsets_of(stops - starts)
     if len(rows) and (starts[1:] == stops[:-1]).all():
         return Features(features.hashes[starts[0] : stops[-1]], ends)
     places = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], stops - starts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from sosie.errors import StorageError
+from sosie.errors import StorageError, UsageError
 from sosie.features.shingles import Shingles
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
@@ -24,6 +24,8 @@ def spec_from_dict(data: dict[str, Any]) -> Spec:
         kind = METHODS[data["method"]]
         values = {field.name: data[field.name] for field in fields(kind)}
         spec = kind(**{**values, "shingles": Shingles.from_dict(values["shingles"])})
+    except UsageError as error:
+        raise StorageError(str(error)) from error
     except (KeyError, TypeError, ValueError) as error:
         raise StorageError(f"no spec of this version: {data} ({error!r})") from error
     if spec.to_dict() != data:

@@ -51,7 +51,8 @@ class Spec(ABC):
     def digest(self) -> str:
         """The name of the bits that this spec makes: 32 hexadecimal digits."""
         data = self.to_dict()
-        data["shingles"].get("stop_words", {}).pop("list", None)  # where the words come from changes no bit
+        if "stop_words" in data["shingles"]:  # their digest says it all: where they come from changes no bit
+            data["shingles"]["stop_words"] = {"digest": data["shingles"]["stop_words"]["digest"]}
         canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 

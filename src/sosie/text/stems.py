@@ -14,6 +14,8 @@ def stem_algorithm(language: str) -> str:
     >>> stem_algorithm("de"), stem_algorithm("Porter")
     ('german', 'porter')
     """
+    if not isinstance(language, str):
+        raise UsageError(f"stems are named by a language, got {language!r}")
     known = _package().algorithms()
     name = language_name(language)
     if name not in known:

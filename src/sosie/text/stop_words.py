@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sosie.errors import DataError, UsageError
+from sosie.errors import DataError, StorageError, UsageError
 from sosie.kernels.unicode import looked_up
 from sosie.kernels.words import SPACELESS
 from sosie.text.languages import NAMES, language_code
@@ -20,18 +21,40 @@ from sosie.text.words import words
 
 @dataclass(frozen=True)
 class StopWords:
-    """Folded words to leave out; `name` is the code of their language or the path of their file."""
+    """Folded words to leave out; `name` is the code of their language or the path of their file.
 
-    name: str
+    Equal words are equal, wherever they come from.
+    """
+
+    name: str = field(compare=False)
     words: frozenset[str] = field(repr=False)
+    of_file: bool = field(default=False, compare=False)
 
     @property
     def digest(self) -> str:
         """The name of these words, wherever they come from: 32 hexadecimal digits."""
         return hashlib.sha256("\n".join(sorted(self.words)).encode()).hexdigest()[:32]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return these words as JSON-ready data: a list by its name, a file, which may change or go, by its words."""
+        words = {"words": sorted(self.words)} if self.of_file else {}
+        return {"list": self.name, "digest": self.digest, **words}
 
-def stop_words(name: str) -> StopWords:
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> StopWords:
+        """Rebuild stop words from `to_dict`; raise if those of the language are others here.
+
+        >>> StopWords.from_dict(StopWords("mine.txt", frozenset({"the"}), of_file=True).to_dict()).words
+        frozenset({'the'})
+        """
+        name = data["list"]
+        found = cls(name, frozenset(data["words"]), of_file=True) if "words" in data else stop_words(name)
+        if found.to_dict() != data:
+            raise StorageError(f"made with other stop words than {name} holds now: make it again")
+        return found
+
+
+def stop_words(language: str | os.PathLike[str]) -> StopWords:
     """Return the stop words of a language, by ISO code or English name, or of a UTF-8 file with one word per line.
 
     A word of a script without spaces is none: what is compared there are pairs of characters.
@@ -40,6 +63,9 @@ def stop_words(name: str) -> StopWords:
     >>> english.name, "the" in english.words, "cat" in english.words
     ('en', True, False)
     """
+    if not isinstance(language, str | os.PathLike):
+        raise UsageError(f"stop words are named by a language or a file, got {language!r}")
+    name = os.fspath(language)
     code = language_code(name)
     if code in NAMES and code in _package().langs():
         return _of_language(code)
@@ -74,7 +100,7 @@ def _of_file(path: str) -> StopWords:
         listed.update(found)
     if not listed:
         raise DataError(f"{path}: holds no words")
-    return StopWords(path, frozenset(listed))
+    return StopWords(path, frozenset(listed), of_file=True)
 
 
 def _spaceless(word: str) -> bool:
