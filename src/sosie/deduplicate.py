@@ -177,6 +177,7 @@ class Deduplicator:
                 if not sides.only:
                     with stages.run("check"):
                         result = checked(result, collection, groups, self.threshold, threads, similarity=similarity)
+                result.report["parameters"]["annotate"] = place.annotate
                 with stages.run("write", total=reading.documents) as stage:
                     finished = FinishedFiles(place.target, checkpoints)
                     result.write_tables(place.target)
