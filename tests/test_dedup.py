@@ -233,7 +233,7 @@ def test_report(table, tmp_path):
     assert (
         report["counts"]["pairs"] <= report["counters"]["candidates"] + report["counters"]["identical_documents"] ** 2
     )
-    assert any("no words" in warning for warning in report["warnings"])
+    assert any("without words" in warning for warning in report["warnings"])
 
 
 def test_rejected_records_are_counted_and_nothing_is_lost(documents, tmp_path):

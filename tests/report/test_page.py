@@ -293,7 +293,7 @@ def test_a_reference_is_named(demo, tmp_path):
         ({"html": "all"}, {}, "All text of HTML pages was folded"),
         ({}, {"shingles": sosie.Shingles(1)}, "features: single words."),
         ({}, {"shingles": sosie.Shingles(5, "char"), "method": "minhash"}, "features: runs of 5 characters."),
-        ({}, {"shingles": sosie.Shingles(2, stem="en", stop_words="en")}, "of their stems (english), without stop words"),
+        ({}, {"shingles": sosie.Shingles(2, stem="en", stop_words="en")}, "stems (english), without stop words (en)"),
     ],
 )
 def test_what_was_compared_is_said(tmp_path, source, job, said):
