@@ -30,7 +30,13 @@ from sosie.storage.output import Output
 @source_options
 @click.option("-o", "--output", type=click.Path(), help="The directory to write; it appears whole or not at all.")
 @threshold_option("0.8")
-@click.option("--method", type=click.Choice(get_args(MethodName)), default="auto", show_default=True)
+@click.option(
+    "--method",
+    type=click.Choice(get_args(MethodName)),
+    default="auto",
+    show_default=True,
+    help="How pairs are found. Auto: exact if its lists fit into half of the memory, else by signatures.",
+)
 @click.option("--keep", metavar="RULE", default="first", show_default=True, help=f"Who stays: {RULES}.")
 @click.option(
     "--clusters",
