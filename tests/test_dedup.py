@@ -221,6 +221,9 @@ def test_report(table, tmp_path):
         "method": {**method.to_dict(), "digest": method.digest},
         "keep": "longest",
         "clusters": "anchored",
+        "text_column": "text",
+        "id_column": "id",
+        "annotate": False,
     }
     assert report["predicted_recall"] == pytest.approx(method.recall(0.7), abs=1e-6)
     stages = ["read", "collapse", "match", "verify", "cluster", "check", "write"]

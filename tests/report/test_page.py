@@ -252,7 +252,8 @@ def test_recall_as_predicted_and_as_measured(demo, tmp_path):
     assert f"<dd>100 %<small>predicted; measured 100 %: {pairs}</small></dd>" in page_of(result, tmp_path)[0]
     bounded = {**result.report, "predicted_recall": None, "measured": {**measured, "recall": 0.25, "settled": 0.99}}
     text, read = page_of(replace(result, report=bounded), tmp_path)
-    assert f"<dd>25 %<small>measured: {pairs} are listed; of all pairs, 99 % settled" in text
+    assert "<dt>pairs settled</dt><dd>99 %<small>measured: not both documents stay; " in text
+    assert f"{pairs} (25 %) are listed" in text
     assert "so that no recall is predicted. As a check, 1,000 of 1,000 documents" in read.sections["method"]
 
 

@@ -35,17 +35,21 @@ def method_section(report: dict[str, Any]) -> str:
     )
 
 
-def recall_tile(report: dict[str, Any]) -> str:
-    """Return the recall for the head of the page: as predicted, and as measured."""
+def recall_tile(report: dict[str, Any]) -> tuple[str, str]:
+    """Return the recall for the head of the page, with its name: as predicted, and as measured.
+
+    Where lists were bounded, few pairs are listed on purpose, and what counts is which of them are settled.
+    """
     predicted, measured = report["predicted_recall"], report.get("measured", {})
     share = measured.get("recall")
     found = f"{measured['found_pairs']:,} of {measured['true_pairs']:,} pairs in a sample" if share is not None else ""
     if predicted is not None:
-        return f"{percent(predicted)}<small>predicted{f'; measured {percent(share)}: {found}' if found else ''}</small>"
+        more = f"; measured {percent(share)}: {found}" if found else ""
+        return "recall", f"{percent(predicted)}<small>predicted{more}</small>"
     if not found:
-        return "not stated"
-    settled = f"of all pairs, {percent(measured['settled'])} settled: not both documents stay"
-    return f"{percent(share)}<small>measured: {found} are listed; {settled}</small>"
+        return "recall", "not stated"
+    listed = f"{found} ({percent(share)}) are listed, not all of dense groups"
+    return "pairs settled", f"{percent(measured['settled'])}<small>measured: not both documents stay; {listed}</small>"
 
 
 def percent(share: float | None) -> str:

@@ -84,7 +84,7 @@ def _head(report: dict[str, Any]) -> str:
         ("similar pairs", f"{counts['pairs']:,}"),
         ("clusters", f"{counts['clusters']:,}"),
         ("largest cluster", f"{counts['largest_cluster']:,}"),
-        ("recall", recall_tile(report)),
+        recall_tile(report),
     ]
     boxes = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in tiles)
     bar = proportion(parts, "kept, dropped and rejected documents")
