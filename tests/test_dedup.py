@@ -221,6 +221,9 @@ def test_report(table, tmp_path):
         "method": {**method.to_dict(), "digest": method.digest},
         "keep": "longest",
         "clusters": "anchored",
+        "text_column": "text",
+        "id_column": "id",
+        "annotate": False,
     }
     assert report["predicted_recall"] == pytest.approx(method.recall(0.7), abs=1e-6)
     stages = ["read", "collapse", "match", "verify", "cluster", "check", "write"]
@@ -233,7 +236,7 @@ def test_report(table, tmp_path):
     assert (
         report["counts"]["pairs"] <= report["counters"]["candidates"] + report["counters"]["identical_documents"] ** 2
     )
-    assert any("no words" in warning for warning in report["warnings"])
+    assert any("without words" in warning for warning in report["warnings"])
 
 
 def test_rejected_records_are_counted_and_nothing_is_lost(documents, tmp_path):

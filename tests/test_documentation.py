@@ -9,12 +9,14 @@ from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 
+import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import sosie
 from sosie.cli import COMMANDS
+from sosie.cli import sosie as cli
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -80,7 +82,16 @@ def test_every_command_is_documented(name):
     assert any(f"sosie {name}" in page.read_text("utf-8") for page in PAGES)
 
 
-def test_every_option_is_documented_in_its_help():
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_in_the_guide_and_has_a_help(name):
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    command = cli.get_command(click.Context(cli), name)
+    for option in (option for option in command.params if isinstance(option, click.Option)):
+        assert any(re.search(rf"(?<![\w-]){spelt}(?![\w-])", text) for spelt in option.opts), option.opts
+        assert option.help, option.opts
+
+
+def test_every_command_has_the_options_of_all():
     for name in COMMANDS:
         text = subprocess.run([SOSIE, name, "--help"], capture_output=True, text=True, check=True).stdout
         assert "INPUT" in text or name == "demo"

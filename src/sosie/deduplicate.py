@@ -143,7 +143,7 @@ class Deduplicator:
             self._workplace(source, reading, reference, _as_output(output, overwrite)) as place,
             ExitStack() as stack,
         ):
-            room = Room(place.scratch, SPILL if memory is None else min(SPILL, memory // 16), threads)
+            room = Room(place.scratch, in_memory(memory), threads)
             held = None if reference is None else self._hold(reference, room, stages)
             with stages.run("read") as stage:
                 collection = self._read(reading, held, place, room, _ahead(stage, reading))
@@ -177,6 +177,7 @@ class Deduplicator:
                 if not sides.only:
                     with stages.run("check"):
                         result = checked(result, collection, groups, self.threshold, threads, similarity=similarity)
+                result.report["parameters"]["annotate"] = place.annotate
                 with stages.run("write", total=reading.documents) as stage:
                     finished = FinishedFiles(place.target, checkpoints)
                     result.write_tables(place.target)
@@ -286,6 +287,11 @@ class Deduplicator:
             "predicted_recall": None if pairs.counters.get("bounded_lists") else round(recall, 6),
             "counters": dict(pairs.counters),
         }
+
+
+def in_memory(limit: int | None) -> int:
+    """Return how many bytes of one array stay in memory, given a limit for the whole process."""
+    return SPILL if limit is None else min(SPILL, limit // 16)
 
 
 def _as_output(output: str | os.PathLike[str] | Output | None, overwrite: bool) -> Output | None:

@@ -134,10 +134,39 @@ def test_columns_and_rejected_records(folder):
     Path("other.jsonl").write_text("\n".join([*lines, "{"]), "utf-8")
     read = ["--text-column", "body", "--id-column", "key"]
     assert run("dedup", "other.jsonl", *read, "-o", "other", "--on-error", "skip", "--quiet")[0] == 0
-    sample = evaluated("other", *read)["sample"]
-    assert (sample["documents"], sample["recall"]) == (7, 1)
-    code, _, err = run("evaluate", "other")
+    for options in (read, []):  # the report says what was read
+        sample = evaluated("other", *options)["sample"]
+        assert (sample["documents"], sample["recall"]) == (7, 1)
+    code, _, err = run("evaluate", "other", "--text-column", "text")
     assert code == 2 and "--text-column" in err
+    code, _, err = run("evaluate", "other", "--html-content", "all")
+    assert code == 0, err  # these texts are the same as HTML
+
+
+def test_pages_are_extracted_as_in_the_run(folder):
+    pages = [f"<nav>menu {number}</nav><p>{FOX}</p>" for number in range(3)]
+    Path("pages.jsonl").write_text("".join(json.dumps({"page": page}) + "\n" for page in pages), "utf-8")
+    assert run("dedup", "pages.jsonl", "--html", "--text-column", "page", "-o", "pages", "--quiet")[0] == 0
+    sample = evaluated("pages")["sample"]
+    assert sample["true_pairs"] == sample["found_pairs"] == 3 and not sample["wrong_pairs"]
+    code, _, err = run("evaluate", "pages", "--html-content", "all")
+    assert code == 1 and "the run compared 21 features" in err and "--html" in err
+    report = json.loads(Path("pages/report.json").read_text("utf-8"))["parameters"]
+    assert (report["text_column"], report["id_column"], report["html"]) == ("page", None, "main")
+
+
+def test_nothing_similar_in_all_documents(folder):
+    Path("alone.jsonl").write_text('{"text": "one text alone"}\n', "utf-8")
+    assert run("dedup", "alone.jsonl", "-o", "alone", "--quiet")[0] == 0
+    assert "larger sample" not in run("evaluate", "alone")[1]
+
+
+def test_a_reference_is_refused(folder):
+    """Also by a truth, which cannot tell the ids of the two sides apart."""
+    assert run("dedup", "in.jsonl", "--against", "in.jsonl", "-o", "held", "--quiet")[0] == 0
+    for more in ([], ["--truth", "truth.tsv"]):
+        code, out, err = run("evaluate", "held", *more)
+        assert (code, out) == (2, "") and "held against a reference" in err and "sosie join NEW --with OLD" in err
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from tests.cli.test_cli import names, run
 
 from sosie import deduplicate
 from sosie.cli.inspect import plan_of
+from sosie.deduplicate import Deduplicator
 from sosie.documents.source import Source
 from sosie.evaluation.inspection import inspect
 from sosie.features.shingles import Shingles
@@ -62,7 +63,7 @@ def test_json_is_what_the_library_finds(folder):
     said = json.loads(out)
     assert {name: said[name] for name in asdict(found)} == json.loads(json.dumps(asdict(found)))
     assert said["usable"] == 7 and said["rejected"] == {"duplicate id": 1, "broken JSON": 1}
-    assert said["dedup"] == plan_of(found, Shingles(2), Fraction(1, 2))
+    assert said["dedup"] == plan_of(found, Deduplicator(shingles=Shingles(2), threshold=Fraction(1, 2)))
     assert said["dedup"]["features"] == said["features"] > 0 and said["dedup"]["threshold"] == 0.5
 
 
@@ -77,13 +78,33 @@ def test_the_features_are_those_of_dedup(folder):
 
 def test_the_plan_follows_the_rule_of_dedup(folder, monkeypatch):
     found = inspect(Source("in.jsonl", on_error="skip").batches())
-    plan = plan_of(found, Shingles(), Fraction(4, 5))
+    plan = plan_of(found, Deduplicator())
     assert plan["method"] == "exact" and plan["feature_bytes"] == 8 * found.features and not plan["features_on_disk"]
     monkeypatch.setattr(deduplicate, "physical_memory", lambda: 2 * plan["list_bytes"] + 4)
-    assert plan_of(found, Shingles(), Fraction(4, 5)) == plan
+    assert plan_of(found, Deduplicator()) == plan
     monkeypatch.setattr(deduplicate, "physical_memory", lambda: 2 * plan["list_bytes"] - 4)
-    smaller = plan_of(found, Shingles(), Fraction(4, 5))
+    smaller = plan_of(found, Deduplicator())
     assert smaller["method"] == "minhash" and smaller["list_bytes"] is None
+    weighted = plan_of(found, Deduplicator(similarity="cosine", weighting="tf-idf"))
+    assert weighted["method"] == "simhash"
+    contained = plan_of(found, Deduplicator(similarity="containment"))
+    assert contained["method"] == "exact" and contained["list_bytes"] > plan["list_bytes"]
+
+
+def test_the_plan_for_other_measures_and_for_little_memory(folder):
+    code, out, _ = run("inspect", "in.jsonl", "--similarity", "cosine", "--weighting", "bm25")
+    assert code == 0 and "sosie dedup --threshold 0.8 --similarity cosine --weighting bm25 would compare" in out
+    code, out, _ = run("inspect", "in.jsonl", "--memory", "100MB")
+    assert code == 0 and "would not run within 100.0 MB: 7 documents need about 400.0 MB of memory" in out
+    plan = json.loads(run("inspect", "in.jsonl", "--memory", "100MB", "--json")[1])["dedup"]
+    assert plan["method"] is None and plan["memory"] == 100_000_000 and "400.0 MB" in plan["problem"]
+    assert json.loads(run("inspect", "in.jsonl", "--memory", "1GB", "--json")[1])["dedup"]["method"] == "exact"
+
+
+def test_features_go_to_disk_by_the_limit(folder):
+    found = replace(inspect(Source("in.jsonl", on_error="skip").batches()), features=10_000_000)
+    assert not plan_of(found, Deduplicator())["features_on_disk"]
+    assert plan_of(found, Deduplicator(), 1_000_000_000)["features_on_disk"]
 
 
 def test_quiet_many_files_and_columns(folder):
@@ -111,6 +132,8 @@ def test_many_scripts_are_cut_short(folder):
         ("in.jsonl --text-column body", "body"),
         ("in.jsonl --threshold 2", "threshold"),
         ("in.jsonl --width 0", "width"),
+        ("in.jsonl --weighting tf", "weights are for the cosine"),
+        ("in.jsonl --memory much", "is not a size"),
         ("in.jsonl --threads 0", "threads"),
         ("in.jsonl --on-error raise", "--on-error"),
     ],

@@ -160,7 +160,7 @@ def test_an_empty_collection(tmp_path):
 
 def test_a_collection_without_duplicates(tmp_path):
     text, read = page(["one two three four", "five six seven eight", "nine"], tmp_path)
-    assert "None of the 3 documents" in text and tuple(read.sections) == SECTIONS
+    assert "3 documents and no near-duplicates" in text and tuple(read.sections) == SECTIONS
     assert "No two documents are similar" in text and "Nothing is dropped" in text and "No pair reaches" in text
 
 
@@ -205,7 +205,7 @@ def test_the_page_is_bounded(tmp_path):
 def test_warnings_are_shown(tmp_path):
     text, read = page([LONG] * 150 + ["..."], tmp_path)
     assert "One cluster holds 150 of 151 documents" in read.sections["warnings"]
-    assert "1 documents have no words" in read.sections["warnings"] and 'id="warnings" class="some"' in text
+    assert "1 document without words" in read.sections["warnings"] and 'id="warnings" class="some"' in text
     assert "None: no giant cluster" in page([LONG], tmp_path)[1].sections["warnings"]
 
 
@@ -252,7 +252,8 @@ def test_recall_as_predicted_and_as_measured(demo, tmp_path):
     assert f"<dd>100 %<small>predicted; measured 100 %: {pairs}</small></dd>" in page_of(result, tmp_path)[0]
     bounded = {**result.report, "predicted_recall": None, "measured": {**measured, "recall": 0.25, "settled": 0.99}}
     text, read = page_of(replace(result, report=bounded), tmp_path)
-    assert f"<dd>25 %<small>measured: {pairs} are listed; of all pairs, 99 % settled" in text
+    assert "<dt>pairs settled</dt><dd>99 %<small>measured: not both documents stay; " in text
+    assert f"{pairs} (25 %) are listed" in text
     assert "so that no recall is predicted. As a check, 1,000 of 1,000 documents" in read.sections["method"]
 
 
@@ -274,11 +275,46 @@ def test_the_measure_is_named(demo, tmp_path, parameters, said):
 def test_a_reference_is_named(demo, tmp_path):
     result, _ = demo
     counts = {**result.report["counts"], "dropped_against": 1_234}
-    against = {"inputs": ["old.jsonl", "<b>.jsonl", "c", "d"], "documents": 56_789}
+    against = {"inputs": ["old.jsonl", "<b>.jsonl", "c", "d"], "documents": 56_789, "only": False}
     said = page_of(replace(result, report={**result.report, "counts": counts, "against": against}), tmp_path)[1]
-    assert "1,234 documents were dropped because they are similar to one of the 56,789" in said.sections["method"]
+    assert "1,234 documents went because of a similar one among the 56,789 of the reference" in said.sections["method"]
+    assert "not compared with each other" not in said.sections["method"]
+    alone = {**result.report, "counts": counts, "against": {**against, "only": True}}
+    said = page_of(replace(result, report=alone), tmp_path)[1]
+    assert "The documents were not compared with each other." in said.sections["method"]
     assert "(old.jsonl, <b>.jsonl, c and 1 more)" in said.sections["method"]
     assert "reference" not in page_of(result, tmp_path)[1].sections["method"]
+
+
+@pytest.mark.parametrize(
+    ("source", "job", "said"),
+    [
+        ({}, {}, "Texts were folded"),
+        ({"html": "main"}, {}, "The main content of HTML pages was folded"),
+        ({"html": "all"}, {}, "All text of HTML pages was folded"),
+        ({}, {"shingles": sosie.Shingles(1)}, "features: single words."),
+        ({}, {"shingles": sosie.Shingles(5, "char"), "method": "minhash"}, "features: runs of 5 characters."),
+        ({}, {"shingles": sosie.Shingles(2, stem="en", stop_words="en")}, "stems (english), without stop words (en)"),
+    ],
+)
+def test_what_was_compared_is_said(tmp_path, source, job, said):
+    documents = sosie.Source(pa.table({"text": [LONG, LONG + " again"]}), **source)
+    _, read = page_of(Deduplicator(**job).run(documents), tmp_path)
+    assert said in read.sections["method"]
+
+
+def test_annotated_documents_are_not_in_dropped(tmp_path):
+    (tmp_path / "in.jsonl").write_text(f'{{"text": "{LONG}"}}\n' * 2)
+    for annotate, there, missing in ((True, "annotated/", "dropped/"), (False, "dropped/", "annotated/")):
+        output = sosie.Output(tmp_path / f"out-{annotate}", annotate=annotate)
+        Deduplicator().run(tmp_path / "in.jsonl", output=output)
+        footer = (tmp_path / f"out-{annotate}" / "report.html").read_text("utf-8").split("<footer>")[1]
+        assert there in footer and missing not in footer
+
+
+def test_one_document(tmp_path):
+    text, _ = page([LONG], tmp_path)
+    assert "1 document and no near-duplicates: nothing is dropped." in text
 
 
 def test_a_giant_cluster_is_shown_with_the_warning(tmp_path):

@@ -55,7 +55,7 @@ def test_warnings():
     (star,) = warnings(numbers(), {"bounded_pairs": 99})
     assert "99 pairs" in star
     (wordless,) = warnings(numbers(without_features=3), {})
-    assert "3 documents have no words" in wordless
+    assert "3 documents without words" in wordless
 
 
 def test_methods_are_described_as_data():

@@ -7,28 +7,36 @@ from typing import Any, get_args
 
 import click
 
-from sosie.cli.options import output_options, shingle_options, shingles_of, source_of, source_options, threshold_option
+from sosie.cli.options import (
+    measure_options,
+    memory_option,
+    output_options,
+    shingle_options,
+    shingles_of,
+    source_of,
+    source_options,
+    threshold_option,
+)
 from sosie.cli.progress import notices, progress
 from sosie.cli.render import render_report
 from sosie.clusters.keep import RULES
 from sosie.deduplicate import Deduplicator, MethodName
 from sosie.errors import UsageError
-from sosie.features.weighting import WEIGHTINGS
 from sosie.matches.reference import Reference, is_stored
-from sosie.matches.similarity import Measure
 from sosie.storage.output import Output
-from sosie.storage.size import parse_size
-
-
-def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    return None if value is None else parse_size(value)
 
 
 @click.command("dedup")
 @source_options
 @click.option("-o", "--output", type=click.Path(), help="The directory to write; it appears whole or not at all.")
 @threshold_option("0.8")
-@click.option("--method", type=click.Choice(get_args(MethodName)), default="auto", show_default=True)
+@click.option(
+    "--method",
+    type=click.Choice(get_args(MethodName)),
+    default="auto",
+    show_default=True,
+    help="How pairs are found. Auto: exact if its lists fit into half of the memory, else by signatures.",
+)
 @click.option("--keep", metavar="RULE", default="first", show_default=True, help=f"Who stays: {RULES}.")
 @click.option(
     "--clusters",
@@ -37,20 +45,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
     show_default=True,
     help="Anchored: every dropped document is similar to the kept one. Transitive: chains count.",
 )
-@click.option(
-    "--similarity",
-    type=click.Choice(get_args(Measure)),
-    default="jaccard",
-    show_default=True,
-    help="Containment: how much of the smaller document is in the larger one.",
-)
-@click.option(
-    "--weighting",
-    type=click.Choice(WEIGHTINGS),
-    default="binary",
-    show_default=True,
-    help="Cosine: how features weigh.",
-)
+@measure_options
 @shingle_options
 @click.option(
     "--against",
@@ -60,7 +55,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 )
 @click.option("--against-only", is_flag=True, help="Compare with the reference alone, not the documents themselves.")
 @click.option("--annotate", is_flag=True, help="Write all documents, with columns that say what was found.")
-@click.option("--memory", metavar="SIZE", callback=_size, help="Use no more memory than this, as in 4GB; disk instead.")
+@memory_option
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted, and make that possible.")
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
 @output_options

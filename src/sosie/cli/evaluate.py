@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from sosie.cli.options import column_options, html_of, run_options
 from sosie.cli.progress import progress
@@ -48,8 +49,8 @@ def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
 
     With --truth, its pairs and clusters are compared with known pairs. With --sample, random documents of INPUT are
     compared exactly with all of INPUT, and the pairs found so are looked up in RESULT. INPUT is what the run read; by
-    default, the files that the report of `sosie dedup` names. Threshold and shingles come from the report, too; only
-    for a join they are given.
+    default, the files that the report of `sosie dedup` names. Columns, threshold and shingles are those of the report
+    as far as it says.
     """
     quiet, as_json, truth = options["quiet"], options["as_json"], options["truth"]
     opened = load_result(result)
@@ -70,7 +71,7 @@ def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
             with stages.run("sample") as stage:
                 measured = sampled_recall(
                     opened,
-                    _source(files, options),
+                    _source(files, opened, options),
                     size=size,
                     seed=options["seed"],
                     threshold=None if options["threshold"] is None else as_fraction(options["threshold"]),
@@ -87,15 +88,19 @@ def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
         click.echo("\n".join(lines))
 
 
-def _source(files: list[str], options: dict[str, Any]) -> Source:
-    return Source(
-        files,
-        text_column=options["text_column"],
-        id_column=options["id_column"],
-        on_error="skip",
-        html=html_of(options["html"], options["html_content"]),
-        max_expansion=options["max_expansion"],
-    )
+def _source(files: list[str], result: Result, options: dict[str, Any]) -> Source:
+    """Read the documents as the run did, unless an option says otherwise."""
+    given = {
+        "text_column": options["text_column"],
+        "id_column": options["id_column"],
+        "html": html_of(options["html"], options["html_content"]),
+    }
+    source_of = click.get_current_context().get_parameter_source
+    names = {"text_column": ["text_column"], "id_column": ["id_column"], "html": ["html", "html_content"]}
+    for column, said in result.columns.items():
+        if all(source_of(name) is ParameterSource.DEFAULT for name in names[column]):
+            given[column] = said
+    return Source(files, on_error="skip", max_expansion=options["max_expansion"], **given)
 
 
 def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:
@@ -114,7 +119,7 @@ def _against_truth(
     truth = read_truth(path, result.id_type)
     if not files:
         return compare_with_truth(result, truth)
-    reading = _source(files, options).batches(options["threads"])
+    reading = _source(files, result, options).batches(options["threads"])
     for batch in reading:
         advance(len(batch) + len(batch.rejects))
     result.check_documents(reading)
@@ -147,7 +152,7 @@ def _truth_report(agreed: TruthAgreement) -> tuple[dict[str, Any], list[str]]:
         lines += [
             f"{clusters.f1:>12.4f} F1 of the pairs in one cluster: recall {clusters.recall:.4f},"
             f" precision {clusters.precision:.4f}",
-            f"{clusters.adjusted_rand:>12.4f} adjusted Rand index",
+            f"{clusters.adjusted_rand:>z12.4f} adjusted Rand index",
         ]
     if agreed.repeated or agreed.selves:
         lines.append(
@@ -164,7 +169,8 @@ def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[
     said: dict[str, Any] = {"seed": seed, **measured.described()}
     lines = [f"{measured.sampled:>12,} of {measured.documents:,} documents compared with all (seed {seed})"]
     if measured.recall is None:
-        lines.append(f"{'unknown':>12} recall: these documents have no similar ones; take a larger sample")
+        remedy = "; take a larger sample" if measured.sampled < measured.documents else ""
+        lines.append(f"{'unknown':>12} recall: these documents have no similar ones{remedy}")
     else:
         lines.append(
             f"{measured.recall:>12.4f} recall: {measured.found_pairs:,} of {measured.true_pairs:,} true pairs found"

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from fractions import Fraction
 from typing import Any
 
 import click
 
-from sosie.cli.options import column_options, html_of, run_options, shingle_options, shingles_of, threshold_option
+from sosie.cli.options import (
+    column_options,
+    html_of,
+    measure_options,
+    memory_option,
+    run_options,
+    shingle_options,
+    shingles_of,
+    threshold_option,
+)
 from sosie.cli.progress import progress
-from sosie.deduplicate import Deduplicator
+from sosie.deduplicate import Deduplicator, in_memory
 from sosie.documents.source import Source
+from sosie.errors import UsageError
 from sosie.evaluation.inspection import Inspection, Lengths, Repeats, inspect
-from sosie.features.shingles import Shingles
 from sosie.report.stages import Stages
 from sosie.report.summary import describe
-from sosie.storage.room import IN_MEMORY
+from sosie.storage.size import show_size
 
 SHOWN = 8  # scripts in the table; --json has all
 
@@ -26,7 +34,9 @@ SHOWN = 8  # scripts in the table; --json has all
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @column_options
 @threshold_option("0.8")
+@measure_options
 @shingle_options
+@memory_option
 @run_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Count the documents of INPUT, their lengths, scripts and duplicates, and say what `sosie dedup` would do.
@@ -43,7 +53,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         html=html_of(options["html"], options["html_content"]),
         max_expansion=options["max_expansion"],
     )
-    shingles = shingles_of(options)
+    measure = {name: options[name] for name in ("threshold", "similarity", "weighting")}
+    job = Deduplicator(shingles=shingles_of(options), **measure)
     with progress(quiet or as_json) as shown:
         stages = Stages(shown)
         with stages.run("inspect") as stage:
@@ -53,8 +64,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
                 stage.expect(reading.expected)
                 stage.advance(count)
 
-            found = inspect(reading, shingles, threads=threads, advance=advance)
-    plan = plan_of(found, shingles, options["threshold"])
+            found = inspect(reading, job.shingles, threads=threads, advance=advance)
+    plan = plan_of(found, job, options["memory"])
     if as_json:
         report = {**asdict(found), "usable": found.usable, "dedup": plan, "stages": stages.finished}
         click.echo(json.dumps(report))
@@ -62,16 +73,26 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         click.echo("\n".join(_rows(found, plan)))
 
 
-def plan_of(found: Inspection, shingles: Shingles, threshold: Fraction) -> dict[str, Any]:
-    """Return what `sosie dedup` would do: the method by its own rule, and the bytes that features and lists take."""
-    job = Deduplicator(threshold=threshold, shingles=shingles)
-    method = describe(job.choose(found.features, found.usable))["method"]
+def plan_of(found: Inspection, job: Deduplicator, memory: int | None = None) -> dict[str, Any]:
+    """Return what `sosie dedup` would do: the method by its own rule, and the bytes that features and lists take.
+
+    The method is None where the memory is too little for any; then `problem` says what is needed.
+    """
+    method, problem = None, None
+    try:
+        method = describe(job.choose(found.features, found.usable, memory))["method"]
+    except UsageError as error:
+        problem = str(error)
     return {
         "method": method,
-        "threshold": float(threshold),
+        "problem": problem,
+        "threshold": float(job.threshold),
+        "similarity": job.similarity,
+        "weighting": job.weighting,
+        "memory": memory,
         "features": found.features,
         "feature_bytes": 8 * found.features,
-        "features_on_disk": 8 * found.features > IN_MEMORY,
+        "features_on_disk": 8 * found.features > in_memory(memory),
         "list_bytes": job.list_bytes(found.features, found.usable) if method == "exact" else None,
     }
 
@@ -94,13 +115,22 @@ def _rows(found: Inspection, plan: dict[str, Any]) -> list[str]:
         *_scripts(found),
         "",
     ]
+    return [*lines, _planned(plan)]
+
+
+def _planned(plan: dict[str, Any]) -> str:
+    """Say what `sosie dedup` would do with these options."""
+    command = f"sosie dedup --threshold {plan['threshold']:g}"
+    for name, default in (("similarity", "jaccard"), ("weighting", "binary")):
+        command += "" if plan[name] == default else f" --{name} {plan[name]}"
+    if plan["problem"] is not None:
+        return f"{command} would not run within {show_size(plan['memory'])}: {plan['problem']}."
     disk = "on disk" if plan["features_on_disk"] else "in memory"
     lists = "" if plan["list_bytes"] is None else f", {_size(plan['list_bytes'])} of lists"
-    lines.append(
-        f"sosie dedup --threshold {plan['threshold']:g} would compare {plan['features']:,} features"
-        f" (method {plan['method']}): {_size(plan['feature_bytes'])} of features {disk}{lists}."
+    return (
+        f"{command} would compare {plan['features']:,} features (method {plan['method']}):"
+        f" {_size(plan['feature_bytes'])} of features {disk}{lists}."
     )
-    return lines
 
 
 def _repeats(repeats: Repeats, what: str) -> str:

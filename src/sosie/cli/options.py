@@ -16,7 +16,9 @@ from sosie.documents.inputs import MAX_EXPANSION
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
-from sosie.matches.similarity import as_fraction
+from sosie.features.weighting import WEIGHTINGS
+from sosie.matches.similarity import Measure, as_fraction
+from sosie.storage.size import parse_size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,6 +84,32 @@ def shingle_options(function: F) -> F:
         "--stop-words", metavar="LANGUAGE|FILE", help="Leave out the stop words of a language, or of a file of words."
     )
     return width(unit(stem(stop_words(function))))
+
+
+def measure_options(function: F) -> F:
+    """Add what similar means."""
+    similarity = click.option(
+        "--similarity",
+        type=click.Choice(get_args(Measure)),
+        default="jaccard",
+        show_default=True,
+        help="Containment: how much of the smaller document is in the larger one.",
+    )
+    weights = click.Choice(WEIGHTINGS)
+    weighting = click.option(
+        "--weighting", type=weights, default="binary", show_default=True, help="Cosine: how features weigh."
+    )
+    return similarity(weighting(function))
+
+
+def memory_option(function: F) -> F:
+    """Add how much memory a run may use."""
+
+    def parse(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+        return None if value is None else parse_size(value)
+
+    said = "Use no more memory than this, as in 4GB; disk instead."
+    return click.option("--memory", metavar="SIZE", callback=parse, help=said)(function)
 
 
 def output_options(function: F) -> F:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from sosie.report.method import percent
+from sosie.report.summary import counted
 
 
 def render_report(report: dict[str, Any]) -> str:
     """Return the counts, the recall, the warnings and the cost of a de-duplication as lines."""
     numbers, parameters = report["counts"], report["parameters"]
     measure = parameters["similarity"].capitalize()
+    dropped = "marked as duplicates" if parameters.get("annotate") else "dropped"
     lines = [
         f"{numbers['documents']:>12,} documents",
         f"{numbers['kept']:>12,} kept",
-        f"{numbers['dropped']:>12,} dropped, each verified: {measure} >= {parameters['threshold']:g}"
+        f"{numbers['dropped']:>12,} {dropped}, each verified: {measure} >= {parameters['threshold']:g}"
         + (" with the kept one" if parameters["clusters"] == "anchored" else " along a chain"),
     ]
     if report.get("against"):
@@ -22,10 +24,10 @@ def render_report(report: dict[str, Any]) -> str:
     if numbers["rejected"]:
         lines.append(f"{numbers['rejected']:>12,} rejected: see rejected.jsonl")
     lines += [
-        f"{numbers['pairs']:>12,} similar pairs in {numbers['clusters']:,} clusters,"
+        f"{numbers['pairs']:>12,} similar pairs in {counted(numbers['clusters'], 'cluster')},"
         f" the largest of {numbers['largest_cluster']:,}",
         *_recall(report),
-        f"{report['seconds']:>11.2f}s on {report['threads']} threads,"
+        f"{report['seconds']:>11.2f}s on {counted(report['threads'], 'thread')},"
         f" peak memory {max(stage['peak_memory_bytes'] for stage in report['stages']) / 2**20:,.0f} MiB",
     ]
     return "\n".join(lines + [f"Note: {warning}" for warning in report["warnings"]])

@@ -25,7 +25,13 @@ def signer_options(function: F) -> F:
     """Add what signatures are made by."""
     for option in reversed(
         (
-            click.option("--method", type=click.Choice(list(OWN)), default="simhash", show_default=True),
+            click.option(
+                "--method",
+                type=click.Choice(list(OWN)),
+                default="simhash",
+                show_default=True,
+                help="Simhash: signatures for the cosine. Minhash: keys for the Jaccard similarity.",
+            ),
             click.option("--bits", type=int, help="Simhash: bits of a signature. [default: 64]"),
             click.option(
                 "--weighting",

@@ -33,6 +33,15 @@ class Result:
     pairs: Any = field(repr=False)
     clusters: Any = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        """Refuse two collections: their ids may be the same, and a sample is of one."""
+        if "against" in self.report:
+            raise UsageError(
+                f"{self.path}: its documents were held against a reference, and only one collection can be evaluated."
+                " Its report has the recall measured on a sample; `sosie join NEW --with OLD` can be compared with a"
+                " truth."
+            )
+
     @property
     def id_type(self) -> Any:
         """The Arrow type of the ids: int64 or large_string."""
@@ -65,10 +74,23 @@ class Result:
     @property
     def similarity(self) -> tuple[Measure, Weighting]:
         """The measure by which documents were compared, and how their features weighed."""
-        if "against" in self.report:
-            raise UsageError(f"{self.path}: its documents were held against a reference, which a sample cannot tell.")
         parameters = self.report.get("parameters", {})
         return parameters.get("similarity", "jaccard"), parameters.get("weighting", "binary")
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What was read of each document, as far as the report says: text_column, id_column, html."""
+        parameters = self.report.get("parameters", {})
+        return {name: parameters[name] for name in ("text_column", "id_column", "html") if name in parameters}
+
+    def check_features(self, now: int) -> None:
+        """Raise unless documents that were read again have as many features as the report says."""
+        then = self.report.get("features", now)
+        if now != then:
+            raise MismatchError(
+                f"{self.path}: the run compared {then:,} features, these documents have {now:,}."
+                " Name the files as they were, and the same --text-column, --html and --html-content."
+            )
 
     def check_documents(self, reading: Reading) -> None:
         """Raise unless a finished reading has as many documents and rejects as the report says."""

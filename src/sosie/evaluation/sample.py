@@ -51,6 +51,7 @@ def sampled_recall(
         collection = collect(reading, shingles, room, counts=weighting != "binary", advance=advance)
         similarity = Similarity(measure, weigh(collection.features, weighting, room))
         result.check_documents(reading)
+        result.check_features(len(collection.features.hashes))
         numbering = numbered_documents(reading)
         found, kept = _found(result, collection, numbering)
         sets, _ = sets_of(collection.features)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sosie.documents.columns import Columns
 from sosie.documents.reading import Reading
 from sosie.features.collect import Collection
 from sosie.matches.order import renumbered
@@ -36,7 +37,7 @@ def assemble(
     report = {
         "format": "sosie-report",
         "version": 1,
-        "parameters": described["parameters"],
+        "parameters": described["parameters"] | _columns(reading.columns),
         "inputs": [
             {"path": place.title or str(place.path), "documents": int(count)}
             for place, count in zip(reading.inputs, reading.counts, strict=True)
@@ -45,7 +46,14 @@ def assemble(
         "counts": counted,
         "text_bytes": int(collection.lengths.sum()),
         "features": len(collection.features.hashes),
-        **described,
+        "predicted_recall": described["predicted_recall"],
+        "counters": described["counters"],
         "warnings": warnings(counted, pairs.counters),
     }
     return Deduplication(reading, pairs, grouped, collection.rejects, report, held)
+
+
+def _columns(columns: Columns) -> dict[str, Any]:
+    """Return what was read of each document, so that a person can tell, and the same can be read again."""
+    html = {} if columns.html is None else {"html": columns.html}
+    return {"text_column": columns.text, "id_column": columns.id, **html}

@@ -44,5 +44,6 @@ def checked(
     drawn = affordable(compared, groups, drawn, threshold, BUDGET)
     kept = np.concatenate([np.ones(len(collection.before), np.bool_), result.grouped.kept[collection.documents]])
     measured, near = measure_recall(compared, groups, drawn, found, kept, threshold, threads)
+    measured = replace(measured, documents=len(collection.documents))  # what was drawn from: not the reference
     result.report["measured"] = {"seed": SEED, **measured.described()}
     return replace(result, near=replace(near, a=numbers[near.a], b=numbers[near.b]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sosie.report.panels import name, safe
+from sosie.report.summary import counted
 
 INPUTS = 50  # files listed by name
 _STAYS = {"first": "the first one", "longest": "the longest one", "newest": "the newest one", "max": "the greatest one"}
@@ -25,25 +26,30 @@ def method_section(report: dict[str, Any]) -> str:
     ]
     table = "".join(f"<tr><th>{safe(label)}</th><td>{value}</td></tr>" for label, value in rows)
     return (
-        f"<p>Texts were folded (case, width and compatibility forms do not count), cut into words, and compared by "
-        f"{_compared(parameters)}, at least {parameters['threshold']:g}. Of similar documents, "
+        f"<p>{_read(parameters)} folded (case, width and compatibility forms do not count) and turned into features: "
+        f"{_features(parameters['method']['shingles'])}. They were compared by {_compared(parameters)}, at least "
+        f"{parameters['threshold']:g}. Of similar documents, "
         f"{_stays(parameters['keep'])}; {_rule(parameters)}.{_against(report)}</p>\n"
         f"<p>{_predicted(report)} {_measured(report.get('measured'))}</p>\n"
         f"<details><summary>All parameters</summary><table>{table}</table></details>\n{_inputs(report['inputs'])}"
     )
 
 
-def recall_tile(report: dict[str, Any]) -> str:
-    """Return the recall for the head of the page: as predicted, and as measured."""
+def recall_tile(report: dict[str, Any]) -> tuple[str, str]:
+    """Return the recall for the head of the page, with its name: as predicted, and as measured.
+
+    Where lists were bounded, few pairs are listed on purpose, and what counts is which of them are settled.
+    """
     predicted, measured = report["predicted_recall"], report.get("measured", {})
     share = measured.get("recall")
     found = f"{measured['found_pairs']:,} of {measured['true_pairs']:,} pairs in a sample" if share is not None else ""
     if predicted is not None:
-        return f"{percent(predicted)}<small>predicted{f'; measured {percent(share)}: {found}' if found else ''}</small>"
+        more = f"; measured {percent(share)}: {found}" if found else ""
+        return "recall", f"{percent(predicted)}<small>predicted{more}</small>"
     if not found:
-        return "not stated"
-    settled = f"of all pairs, {percent(measured['settled'])} settled: not both documents stay"
-    return f"{percent(share)}<small>measured: {found} are listed; {settled}</small>"
+        return "recall", "not stated"
+    listed = f"{found} ({percent(share)}) are listed, not all of dense groups"
+    return "pairs settled", f"{percent(measured['settled'])}<small>measured: not both documents stay; {listed}</small>"
 
 
 def percent(share: float | None) -> str:
@@ -62,6 +68,26 @@ def percent(share: float | None) -> str:
 def size(count: int) -> str:
     """Return a number of bytes for people."""
     return f"{count / 2**20:,.1f} MiB" if count < 2**30 else f"{count / 2**30:,.2f} GiB"
+
+
+def _read(parameters: dict[str, Any]) -> str:
+    html = {"main": "The main content of HTML pages was", "all": "All text of HTML pages was"}
+    return html.get(parameters.get("html", ""), "Texts were")
+
+
+def _features(shingles: dict[str, Any]) -> str:
+    """Say what shingles are.
+
+    >>> _features({"width": 3, "unit": "word"}), _features({"width": 1, "unit": "char"})
+    ('runs of 3 words', 'single characters')
+    """
+    width, unit = shingles["width"], "character" if shingles["unit"] == "char" else "word"
+    said = f"single {unit}s" if width == 1 else f"runs of {width} {unit}s"
+    if "stem" in shingles:
+        said += f", of their stems ({safe(shingles['stem']['algorithm'])})"
+    if "stop_words" in shingles:
+        said += f", without stop words ({safe(shingles['stop_words']['list'])})"
+    return said
 
 
 def _compared(parameters: dict[str, Any]) -> str:
@@ -91,10 +117,11 @@ def _against(report: dict[str, Any]) -> str:
         return ""
     dropped = report["counts"].get("dropped_against", 0)
     files = ", ".join(name(path) for path in reference["inputs"][:3])
+    alone = " The documents were not compared with each other." if reference["only"] else ""
     more = f" and {len(reference['inputs']) - 3:,} more" if len(reference["inputs"]) > 3 else ""
     return (
-        f" {dropped:,} documents were dropped because they are similar to one of the {reference['documents']:,}"
-        f" documents of the reference ({files}{more}), of which nothing is dropped."
+        f" {counted(dropped, 'document')} went because of a similar one among the {reference['documents']:,} of the"
+        f" reference ({files}{more}), of which nothing is dropped.{alone}"
     )
 
 

@@ -12,7 +12,7 @@ from sosie.report.examples import Examples, choose_examples
 from sosie.report.method import method_section, recall_tile, size
 from sosie.report.panels import CHARACTERS, Shown, cluster_panels, safe, sample_panels, threshold_panels
 from sosie.report.style import STYLE
-from sosie.report.summary import giant
+from sosie.report.summary import counted, giant
 from sosie.types import I64
 
 
@@ -58,9 +58,7 @@ def _page(result: Deduplication, examples: Examples, texts: dict[int, str]) -> s
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Sosie: de-duplication report</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n"
         f"<header>\n{_head(report)}\n<nav>{links}</nav>\n</header>\n{body}\n"
-        "<footer><p>All pairs are in <code>pairs.parquet</code>, all clusters in <code>clusters.parquet</code>, every "
-        "dropped document with its twin in <code>dropped/</code>, these numbers in <code>report.json</code>.</p>"
-        "</footer>\n</main>\n</body>\n</html>\n"
+        f"{_footer(report)}\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -70,11 +68,11 @@ def _head(report: dict[str, Any]) -> str:
     if not documents:
         said = "The collection is empty: there was nothing to compare."
     elif not dropped:
-        said = f"None of the {documents:,} documents is a near-duplicate of another: nothing is dropped."
+        said = f"{counted(documents, 'document')} and no near-duplicates: nothing is dropped."
     else:
         said = (
-            f"{dropped:,} of {documents:,} documents ({100 * dropped / documents:.1f} %) are near-duplicates"
-            " of a document that stays. Look at them below before you delete anything."
+            f"{dropped:,} of {counted(documents, 'document')} ({100 * dropped / documents:.1f} %) {_are(dropped)}"
+            f" of a document that stays{_of_reference(report)}. Look at them below before you delete anything."
         )
     parts = [(kind, Bar(kind, counts[kind])) for kind in ("kept", "dropped", "rejected")]
     keys = "".join(f'<i class="key {kind}"></i><span>{kind} {bar.count:,}</span>' for kind, bar in parts)
@@ -86,13 +84,33 @@ def _head(report: dict[str, Any]) -> str:
         ("similar pairs", f"{counts['pairs']:,}"),
         ("clusters", f"{counts['clusters']:,}"),
         ("largest cluster", f"{counts['largest_cluster']:,}"),
-        ("recall", recall_tile(report)),
+        recall_tile(report),
     ]
     boxes = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in tiles)
     bar = proportion(parts, "kept, dropped and rejected documents")
     return (
         f'<h1>De-duplication report</h1>\n<p class="lead">{said}</p>\n{bar}\n'
         f'<p class="legend">{keys}</p>\n<dl class="tiles">{boxes}</dl>'
+    )
+
+
+def _are(dropped: int) -> str:
+    return "is a near-duplicate" if dropped == 1 else "are near-duplicates"
+
+
+def _of_reference(report: dict[str, Any]) -> str:
+    return f", {report['counts']['dropped_against']:,} of them of the reference" if "against" in report else ""
+
+
+def _footer(report: dict[str, Any]) -> str:
+    """Say where to find the rest; annotated documents are all in one place."""
+    if report["parameters"].get("annotate"):
+        documents = "all documents with what was found about each in <code>annotated/</code>"
+    else:
+        documents = "every dropped document with its twin in <code>dropped/</code>"
+    return (
+        "<footer><p>All pairs are in <code>pairs.parquet</code>, all clusters in <code>clusters.parquet</code>, "
+        f"{documents}, these numbers in <code>report.json</code>.</p></footer>"
     )
 
 
@@ -144,5 +162,5 @@ def _cost(report: dict[str, Any]) -> str:
         '<table><tr><th>stage</th><th class="number">time</th><th class="number">share</th>'
         f'<th class="number">peak memory</th></tr>{rows}<tr><th>all</th><th class="number">{total:.2f} s</th>'
         f'<th class="number">100 %</th><th class="number">{size(peak)}</th></tr></table>\n'
-        f'<p class="note">On {report["threads"]} threads; memory is that of the whole process.</p>\n'
+        f'<p class="note">On {counted(report["threads"], "thread")}; memory is that of the whole process.</p>\n'
     )

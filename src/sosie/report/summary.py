@@ -36,8 +36,17 @@ def warnings(numbers: dict[str, int], counters: Counters) -> list[str]:
         said.append(f"One cluster holds {largest:,} of {numbers['documents']:,} documents: look at it before deleting.")
     said += bounded(counters)
     if numbers["without_features"]:
-        said.append(f"{numbers['without_features']:,} documents have no words; they are kept and match nothing.")
+        said.append(f"{counted(numbers['without_features'], 'document')} without words: kept, and similar to nothing.")
     return said
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "cluster"), counted(2_000, "cluster")
+    ('1 cluster', '2,000 clusters')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def giant(numbers: dict[str, int]) -> bool:
