@@ -1,7 +1,8 @@
 """A second look where a join was bounded: the document that stays may be similar, too.
 
 Where not all pairs were compared, a kept document can be similar to a dropped one and, unseen, to the one that stays
-in its place. That pair is the likeliest of those left out, so it is verified before the clusters are final.
+in its place, or to the first of all that chains of pairs connect it with, which always stays. Those are the likeliest
+of the pairs left out, so they are verified before the clusters are final.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sosie.kernels.cluster import components
 from sosie.kernels.set_join import Sets
 from sosie.matches.order import merged, ordered_pairs
 from sosie.matches.similarity import JACCARD, Similarity
@@ -25,7 +27,7 @@ def second_look(
     threads: int | None = None,
     similarity: Similarity = JACCARD,
 ) -> VerifiedPairs:
-    """Return the pairs and those of a kept row with the anchors of the dropped rows that it is similar to.
+    """Return the pairs, and those of kept rows with the anchors of dropped rows that they are similar to, or the first.
 
     >>> sets = Sets(np.array([1, 2, 3, 1, 2, 3, 1, 2, 3], np.uint64), np.array([0, 3, 6]), np.array([3, 6, 9]))
     >>> ones = np.ones(2)
@@ -37,11 +39,14 @@ def second_look(
     kept = clusters.kept
     one_stays = np.flatnonzero(kept[pairs.a] != kept[pairs.b])
     a, b = pairs.a[one_stays], pairs.b[one_stays]
-    stays, anchor = np.where(kept[a], a, b), clusters.anchor[np.where(kept[a], b, a)]
-    apart = np.flatnonzero(stays != anchor)
+    first = np.empty(len(clusters), np.int64)
+    components(pairs.a, pairs.b, first)
+    stays = np.concatenate([np.where(kept[a], a, b), np.flatnonzero(kept)])
+    other = np.concatenate([clusters.anchor[np.where(kept[a], b, a)], first[kept]])
+    apart = np.flatnonzero(stays != other)
     if not len(apart):
         return pairs
-    low, high = np.minimum(stays, anchor)[apart], np.maximum(stays, anchor)[apart]
+    low, high = np.minimum(stays, other)[apart], np.maximum(stays, other)[apart]
     new = np.flatnonzero(~np.isin(low << 32 | high, pairs.a << 32 | pairs.b))
     unseen = ordered_pairs(low[new], high[new], distinct=False)
     found = verify_rows(sets, unseen, threshold, threads, similarity=similarity)
