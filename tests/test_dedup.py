@@ -17,6 +17,8 @@ from tests import oracle, oracle_text
 import sosie
 from sosie import Deduplicator, Exact, Minhash, Shingles, Simhash, Source, UsageError
 from sosie.evaluation.planted import PlantedCorpus
+from sosie.evaluation.result import load_result
+from sosie.evaluation.sample import sampled_recall
 from sosie.evaluation.truth import agreement
 from sosie.matches.partitions import CROWDED
 from sosie.storage.resident import mapping_of
@@ -462,3 +464,18 @@ def test_progress_is_told_what_happens(table):
     assert sum(count for kind, count in events if kind == "advance") == table.num_rows
     assert sum(kind == "finish" for kind, _ in events) == 5
     assert {total for kind, total in events if kind == "expect"} == {table.num_rows}
+
+
+def test_copies_of_lookalikes_make_a_bounded_number_of_pairs(tmp_path, monkeypatch):
+    """Ten versions with sixty copies each: written as stars, and the recall that is measured knows it."""
+    monkeypatch.setattr("sosie.matches.identical.FEW", 0)
+    words = [f"w{i}" for i in range(60)]
+    versions = [" ".join([*words[:i], "x", *words[i:]]) for i in range(10)]
+    result = sosie.dedup(pa.table({"text": versions * 60}), 0.7, output=tmp_path / "out")
+    assert result.report["counters"]["bounded_above"] == 1
+    assert len(result.found) + result.report["counters"]["bounded_pairs"] == 600 * 599 // 2
+    assert len(result.found) == 10 * 59 + 45 * 119
+    assert result.report["measured"]["recall"] == 1 and result.report["counts"]["kept"] == 1
+    assert any("Groups of more than 1 identical rows" in warning for warning in result.report["warnings"])
+    again = sampled_recall(load_result(tmp_path / "out"), Source(pa.table({"text": versions * 60})))
+    assert again.found_pairs == again.true_pairs > 0

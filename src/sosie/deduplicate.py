@@ -30,7 +30,7 @@ from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets
 from sosie.matches.candidates import Exact, Method, candidates
 from sosie.matches.groups import Groups
-from sosie.matches.identical import collapse, expand
+from sosie.matches.identical import collapse, expand, listable
 from sosie.matches.reference import HeldReference, OpenReference, as_reference
 from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.sides import Sides
@@ -178,6 +178,7 @@ class Deduplicator:
             with stages.run("cluster"):
                 clusters = self._cluster(sets, sides.deciding(verified), similarity, threads)
                 clusters = sides.settled(_spread(clusters, groups, len(collection)))
+                groups = listable(verified, groups)
                 found = sides.listed(expand(verified, groups, sets.stops - sets.starts))
             result = assemble(collection, found, clusters, reading, held, self._described(method, recall, found))
             if place.target is not None:
