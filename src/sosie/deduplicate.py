@@ -55,7 +55,7 @@ from sosie.types import Clusters, VerifiedPairs
 MethodName = Literal["auto", "exact", "minhash", "simhash"]
 
 SIMHASH_BITS = 256
-LOOKS = 8  # at pairs that a bounded join left out, at most
+LOOKS = 4  # at pairs that a bounded join left out, at most
 SPILL = IN_MEMORY  # bytes of features, and of keys, beyond which they are kept on disk
 POSTING_BYTES = 32  # what the exact join keeps for each feature of a prefix
 DOCUMENT_BYTES = 160  # what is kept for each document, whatever the method

@@ -1,8 +1,8 @@
 """A second look where a join was bounded: the document that stays may be similar, too.
 
 Where not all pairs were compared, a kept document can be similar to a dropped one and, unseen, to the one that stays
-in its place, or to the first of all that chains of pairs connect it with, which always stays. Those are the likeliest
-of the pairs left out, so they are verified before the clusters are final.
+in its place. And where chains of pairs connect several kept documents, all on the chains may be similar to the first,
+which stays in any case. Those are the likeliest of the pairs left out, so they are verified before clusters are final.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sosie.kernels.set_join import Sets
 from sosie.matches.order import merged, ordered_pairs
 from sosie.matches.similarity import JACCARD, Similarity
 from sosie.matches.verify import verify_rows
-from sosie.types import Clusters, VerifiedPairs
+from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
 
 def second_look(
@@ -27,7 +27,7 @@ def second_look(
     threads: int | None = None,
     similarity: Similarity = JACCARD,
 ) -> VerifiedPairs:
-    """Return the pairs, and those of kept rows with the anchors of dropped rows that they are similar to, or the first.
+    """Return the pairs, and those of kept rows with the anchors of dropped ones, and of connected rows with the first.
 
     >>> sets = Sets(np.array([1, 2, 3, 1, 2, 3, 1, 2, 3], np.uint64), np.array([0, 3, 6]), np.array([3, 6, 9]))
     >>> ones = np.ones(2)
@@ -39,10 +39,9 @@ def second_look(
     kept = clusters.kept
     one_stays = np.flatnonzero(kept[pairs.a] != kept[pairs.b])
     a, b = pairs.a[one_stays], pairs.b[one_stays]
-    first = np.empty(len(clusters), np.int64)
-    components(pairs.a, pairs.b, first)
-    stays = np.concatenate([np.where(kept[a], a, b), np.flatnonzero(kept)])
-    other = np.concatenate([clusters.anchor[np.where(kept[a], b, a)], first[kept]])
+    rows, first = _connected(pairs, kept)
+    stays = np.concatenate([np.where(kept[a], a, b), rows])
+    other = np.concatenate([clusters.anchor[np.where(kept[a], b, a)], first])
     apart = np.flatnonzero(stays != other)
     if not len(apart):
         return pairs
@@ -51,3 +50,14 @@ def second_look(
     unseen = ordered_pairs(low[new], high[new], distinct=False)
     found = verify_rows(sets, unseen, threshold, threads, similarity=similarity)
     return merged(pairs, found) if len(found) else pairs
+
+
+def _connected(pairs: VerifiedPairs, kept: Bools) -> tuple[I64, I64]:
+    """Return the rows that pairs connect with several kept ones, but for the first of them, and that first one."""
+    first = np.empty(len(kept), np.int64)
+    components(pairs.a, pairs.b, first)
+    follows = first != np.arange(len(first))
+    several = np.zeros(len(kept), np.bool_)
+    several[first[kept & follows]] = True
+    rows = np.flatnonzero(follows & several[first])
+    return rows, first[rows]
