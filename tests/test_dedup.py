@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from fractions import Fraction
 from itertools import pairwise
 
@@ -16,7 +17,11 @@ from tests import oracle, oracle_text
 import sosie
 from sosie import Deduplicator, Exact, Minhash, Shingles, Simhash, Source, UsageError
 from sosie.evaluation.planted import PlantedCorpus
+from sosie.evaluation.result import load_result
+from sosie.evaluation.sample import sampled_recall
 from sosie.evaluation.truth import agreement
+from sosie.matches.partitions import CROWDED
+from sosie.storage.resident import mapping_of
 
 SPECIAL = [
     "",
@@ -331,10 +336,34 @@ def test_memory_bounds_the_method_and_refuses_what_cannot_fit():
     job = Deduplicator()
     assert isinstance(job.choose(2 * 10**9, 10**6, 20 * 10**9), Minhash)
     assert isinstance(job.choose(10**8, 10**6, 20 * 10**9), Exact)
-    with pytest.raises(UsageError, match=r"100,000,000 documents need about 16.4 GB of memory"):
+    with pytest.raises(UsageError, match=r"100,000,000 documents need about 16.6 GB of memory"):
         job.choose(10**9, 10**8, 10**9)
     with pytest.raises(UsageError, match=r"exact join need about \d+\.\d GB of memory.*minhash"):
         Deduplicator(method="exact").choose(10**10, 10**6, 10**10)
+    with pytest.raises(UsageError, match=r"bm25 may need 3\.8 GB of memory to count 100,000,000 features.*weigh by tf"):
+        Deduplicator(similarity="cosine", weighting="bm25").choose(10**8, 10**4, 3 * 10**9)
+
+
+def test_auto_takes_signatures_where_the_lists_and_the_documents_together_do_not_fit():
+    features, documents, memory = 10**7, 200_000, 700_000_000
+    assert Deduplicator().list_bytes(features, documents) < memory / 2
+    assert isinstance(Deduplicator().choose(features, documents, memory), Minhash)
+
+
+def test_memory_that_no_run_keeps_to_is_refused_before_anything_is_read():
+    with pytest.raises(UsageError, match=r"300\.0 MB of memory are too little: allow 600\.0 MB or more"):
+        Deduplicator().run("no-such-file.jsonl", memory=300_000_000)
+
+
+def test_pages_of_everything_that_is_mapped_are_given_back(table, monkeypatch):
+    """The features and counts of the reference and of the documents, and their weights."""
+    watched = []
+    monkeypatch.setattr("sosie.deduplicate.SPILL", 0)
+    monkeypatch.setattr("sosie.deduplicate.within", lambda limit, arrays: nullcontext(watched.extend(arrays)))
+    job = Deduplicator(similarity="cosine", weighting="tf")
+    job.run(table, against=table, memory=10**9)
+    mapped = [array.dtype for array in watched if array is not None and mapping_of(array) is not None]
+    assert mapped == ["uint64", "int32", "uint64", "int32", "float64"]
 
 
 @pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
@@ -344,6 +373,27 @@ def test_memory_never_changes_the_result(table, method, monkeypatch):
     monkeypatch.setattr("sosie.deduplicate.SPILL", 16)
     monkeypatch.setattr("sosie.deduplicate.FIXED_BYTES", 0)
     assert outcome(job.run(table, memory=10**6)) == outcome(free)
+
+
+@pytest.mark.parametrize("method", ["exact", "minhash"])
+def test_one_of_each_family_stays_where_the_join_is_bounded(method, monkeypatch):
+    """Families of up to 60 lookalikes, all similar to each other, in a collection that counts as crowded."""
+    monkeypatch.setattr("sosie.matches.partitions.DENSE", CROWDED)
+    monkeypatch.setattr("sosie.matches.candidates.FEW", 0)
+    rng = np.random.default_rng(7)
+    texts, families = [], []
+    for family in range(30):
+        words = [f"w{word}" for word in rng.integers(0, 10**6, 60)]
+        for member in range(20 + family * 40 // 29):
+            changed = list(words)
+            changed[int(rng.integers(60))] = f"other{member}"
+            texts.append(" ".join(changed))
+            families.append(family)
+    order = rng.permutation(len(texts))
+    result = sosie.dedup(pa.table({"text": [texts[i] for i in order]}), 0.75, method=method)
+    assert result.report["counters"]["bounded_lists"] > 0 and result.report["predicted_recall"] is None
+    kept = [families[order[row]] for row in result.kept.to_pylist()]
+    assert sorted(kept) == list(range(30))
 
 
 def test_a_method_given_as_a_spec_brings_its_shingles(table):
@@ -417,3 +467,18 @@ def test_progress_is_told_what_happens(table):
     assert sum(count for kind, count in events if kind == "advance") == table.num_rows
     assert sum(kind == "finish" for kind, _ in events) == 5
     assert {total for kind, total in events if kind == "expect"} == {table.num_rows}
+
+
+def test_copies_of_lookalikes_make_a_bounded_number_of_pairs(tmp_path, monkeypatch):
+    """Ten versions with sixty copies each: written as stars, and the recall that is measured knows it."""
+    monkeypatch.setattr("sosie.matches.identical.FEW", 0)
+    words = [f"w{i}" for i in range(60)]
+    versions = [" ".join([*words[:i], "x", *words[i:]]) for i in range(10)]
+    result = sosie.dedup(pa.table({"text": versions * 60}), 0.7, output=tmp_path / "out")
+    assert result.report["counters"]["bounded_above"] == 1
+    assert len(result.found) + result.report["counters"]["bounded_pairs"] == 600 * 599 // 2
+    assert len(result.found) == 10 * 59 + 45 * 119
+    assert result.report["measured"]["recall"] == 1 and result.report["counts"]["kept"] == 1
+    assert any("Groups of more than 1 identical rows" in warning for warning in result.report["warnings"])
+    again = sampled_recall(load_result(tmp_path / "out"), Source(pa.table({"text": versions * 60})))
+    assert again.found_pairs == again.true_pairs > 0

@@ -25,12 +25,12 @@ from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
 from sosie.features.stored import load_collection, save_collection
 from sosie.features.weigh import weigh
-from sosie.features.weighting import WEIGHTINGS, Weighting
+from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
 from sosie.kernels.parallel import thread_count
 from sosie.kernels.set_join import Sets
 from sosie.matches.candidates import Exact, Method, candidates
 from sosie.matches.groups import Groups
-from sosie.matches.identical import collapse, expand
+from sosie.matches.identical import collapse, expand, listable
 from sosie.matches.reference import HeldReference, OpenReference, as_reference
 from sosie.matches.sets import rows_of, sets_of
 from sosie.matches.sides import Sides
@@ -55,10 +55,12 @@ from sosie.types import Clusters, VerifiedPairs
 MethodName = Literal["auto", "exact", "minhash", "simhash"]
 
 SIMHASH_BITS = 256
+LOOKS = 4  # at pairs that a bounded join left out, at most
 SPILL = IN_MEMORY  # bytes of features, and of keys, beyond which they are kept on disk
 POSTING_BYTES = 32  # what the exact join keeps for each feature of a prefix
 DOCUMENT_BYTES = 160  # what is kept for each document, whatever the method
-FIXED_BYTES = 400_000_000  # the program itself, and what is under way on threads
+FREQUENCY_BYTES = 32  # what counting document frequencies takes for each feature, at most
+FIXED_BYTES = 600_000_000  # the program itself, and what is under way on threads
 
 
 def dedup(
@@ -116,6 +118,9 @@ class Deduplicator:
             if isinstance(self.method, Simhash) and self.method.weighting != self.weighting:
                 raise UsageError(f"features weigh {self.weighting!r} here: pass Simhash(weighting={self.weighting!r})")
             object.__setattr__(self, "shingles", self.method.shingles)
+        name = self.method if isinstance(self.method, str) else describe(self.method)["method"]
+        if name in ("minhash", "simhash"):
+            Similarity(self.similarity).check_signatures(name, weighted=self.weighting != "binary")
 
     def run(
         self,
@@ -134,6 +139,8 @@ class Deduplicator:
         else the output is to be: annotated, or that of a run that was killed and goes on. `memory` is how many bytes
         the process may use: what does not fit is kept on disk meanwhile.
         """
+        if memory is not None and memory < FIXED_BYTES:
+            raise UsageError(f"{show_size(memory)} of memory are too little: allow {show_size(FIXED_BYTES)} or more")
         source = documents if isinstance(documents, Source) else Source(documents)
         stages = Stages(progress or Silent())
         rule = parse_keep(self.keep)
@@ -145,14 +152,16 @@ class Deduplicator:
         ):
             room = Room(place.scratch, in_memory(memory), threads)
             held = None if reference is None else self._hold(reference, room, stages)
+            stack.enter_context(within(memory, [] if held is None else vars(held.features).values()))
             with stages.run("read") as stage:
                 collection = self._read(reading, held, place, room, _ahead(stage, reading))
             features = collection.features
             method = self.choose(len(features.hashes), len(collection), memory)
             checkpoints = place.checkpoints.given(describe(method))
-            stack.enter_context(within(memory, [features.hashes]))
+            stack.enter_context(within(memory, vars(features).values()))
             with stages.run("collapse"):
                 similarity = Similarity(self.similarity, weigh(features, self.weighting, room))
+                stack.enter_context(within(memory, [similarity.weights]))
                 groups, sets = self._collapse(collection, similarity)
                 sides = Sides.of(groups, len(collection.before), held is not None and held.only)
             if (similar := load_pairs(checkpoints)) is not None:
@@ -164,13 +173,12 @@ class Deduplicator:
                 with stages.run("verify"):
                     verified = verify_rows(sets, pairs, self.threshold, threads, similarity=similarity)
                     if pairs.counters.get("bounded_lists"):
-                        first_look = anchored(len(groups), sides.deciding(verified))
-                        verified = second_look(sets, verified, first_look, self.threshold, threads, similarity)
-                        verified = sides.of_interest(verified)
+                        verified = self._look_again(sets, verified, sides, similarity, threads)
                     save_pairs(checkpoints, verified, recall)
             with stages.run("cluster"):
                 clusters = self._cluster(sets, sides.deciding(verified), similarity, threads)
                 clusters = sides.settled(_spread(clusters, groups, len(collection)))
+                groups = listable(verified, groups)
                 found = sides.listed(expand(verified, groups, sets.stops - sets.starts))
             result = assemble(collection, found, clusters, reading, held, self._described(method, recall, found))
             if place.target is not None:
@@ -198,18 +206,18 @@ class Deduplicator:
         """Resolve a method's name; "auto" is exact where its lists fit into half of the memory, else by signatures.
 
         Signatures are minhash for sets and simhash for weights; containment has none. Raises where `memory` is given
-        and too little for what every method holds, or for the lists of the exact join.
+        and too little for what every method holds, for statistics, or for the lists of the exact join.
         """
         least = FIXED_BYTES + DOCUMENT_BYTES * documents
-        if memory is not None and least > memory:
-            needed = show_size(least)
-            raise UsageError(f"{documents:,} documents need about {needed} of memory: allow more, or split them")
+        if memory is not None:
+            self._check_memory(least, features, documents, memory)
         if not isinstance(self.method, str):
             return self.method
         name = self.method
         lists = self.list_bytes(features, documents)
         if name == "auto":
-            fits = lists < (memory or physical_memory()) / 2 or self.similarity == "containment"
+            free = physical_memory() / 2 if memory is None else min(memory / 2, memory - least)
+            fits = lists < free or self.similarity == "containment"
             name = "exact" if fits else "minhash" if self.weighting == "binary" else "simhash"
         if name == "exact":
             if memory is not None and least + lists > memory:
@@ -220,6 +228,16 @@ class Deduplicator:
             jaccard = Similarity(self.similarity).least_jaccard(self.threshold)
             return Minhash.for_threshold(float(jaccard), shingles=self.shingles)
         return Simhash(bits=SIMHASH_BITS, weighting=self.weighting, shingles=self.shingles)
+
+    def _check_memory(self, least: int, features: int, documents: int, memory: int) -> None:
+        """Raise if memory is too little for what every method holds, or for the statistics that weights need."""
+        if least > memory:
+            needed = show_size(least)
+            raise UsageError(f"{documents:,} documents need about {needed} of memory: allow more, or split them")
+        counted = least + FREQUENCY_BYTES * features
+        if self.weighting in FITTED and counted > memory:
+            needed = f"{self.weighting} may need {show_size(counted)} of memory to count {features:,} features"
+            raise UsageError(f"{needed}: allow more, or weigh by tf")
 
     def _workplace(
         self, source: Source, reading: Reading, reference: OpenReference | None, output: Output | None
@@ -266,6 +284,19 @@ class Deduplicator:
         groups = collapse(sets_of(features)[0], np.concatenate([before, rank]), similarity.weights)
         first = groups.representatives
         return groups, rows_of(features.hashes, features.offsets[first], features.offsets[first + 1])
+
+    def _look_again(
+        self, sets: Sets, verified: VerifiedPairs, sides: Sides, similarity: Similarity, threads: int | None
+    ) -> VerifiedPairs:
+        """Take second looks, as long as they find something: whom one of them drops may have stood for others."""
+        for _ in range(LOOKS):
+            known = len(verified)
+            clusters = anchored(len(sets.starts), sides.deciding(verified))
+            verified = second_look(sets, verified, clusters, self.threshold, threads, similarity)
+            verified = sides.of_interest(verified)
+            if len(verified) == known:
+                break
+        return verified
 
     def _cluster(self, sets: Sets, verified: VerifiedPairs, similarity: Similarity, threads: int | None) -> Clusters:
         if self.clusters == "transitive":

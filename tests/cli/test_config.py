@@ -49,6 +49,11 @@ def test_options_are_taken_from_the_file(folder):
     assert not (folder / "out").exists()
 
 
+@pytest.mark.parametrize("against", ['"docs.jsonl"', '["docs.jsonl"]'])
+def test_an_option_that_may_be_repeated_takes_one_value_or_a_list(folder, against):
+    assert report(CONFIG + f"against = {against}\n")["against"]["inputs"] == ["docs.jsonl"]
+
+
 def test_the_command_line_wins(folder):
     found = report(CONFIG, "--threshold", "0.9", "--keep", "first")
     assert found["parameters"]["threshold"] == 0.9 and found["parameters"]["keep"] == "first"
@@ -63,6 +68,7 @@ def test_the_command_line_wins(folder):
         ('config = "other.toml"', "no option 'config'"),
         ("quiet = 1", "true or false"),
         ("threshold = true", "takes a value"),
+        ("threshold = [0.8]", "threshold takes one value"),
         ("threshold = ", "is not TOML"),
         ('threshold = "high"', "threshold must be a number"),
     ],

@@ -10,6 +10,7 @@ from tests import oracle
 
 from sosie.clusters.anchors import anchored
 from sosie.clusters.second_look import second_look
+from sosie.clusters.transitive import transitive
 from sosie.matches.sets import rows_of
 from sosie.matches.similarity import Similarity
 from sosie.matches.verify import verify_rows
@@ -62,6 +63,19 @@ def test_adds_true_pairs_of_kept_rows_and_anchors(collection, data):
             stays, other = (a, anchor[b]) if kept[a] else (b, anchor[a])
             pair = (min(stays, other), max(stays, other))
             assert pair[0] == pair[1] or (pair in truth) == (pair in listed)
+    first = transitive(rows(collection), known).anchor.tolist()
+    kept_with = {first[row] for row in np.flatnonzero(kept).tolist() if first[row] != row}
+    for row in range(len(collection)):
+        pair = (first[row], row)
+        assert first[row] not in kept_with or first[row] == row or (pair in truth) == (pair in listed)
+
+
+def test_looks_at_the_first_of_a_chain():
+    """3 is similar to 2, which goes because of 1; to 0, the first of all, it is similar as well, and not to 1."""
+    collection = [{1, 2, 3}, {3, 4}, {2, 3, 4}, {1, 2, 4}]
+    known = verified(collection, [(0, 2), (1, 2), (2, 3)])
+    clusters = Clusters(np.array([0, 1, 1, 3]), np.ones(4))
+    assert second_look(rows(collection), known, clusters, HALF).b.tolist() == [2, 3, 2, 3]
 
 
 @given(collections)

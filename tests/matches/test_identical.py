@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import oracle
 
-from sosie.matches import groups as groups_module
 from sosie.matches import identical
-from sosie.matches.identical import collapse, expand
+from sosie.matches.groups import STAR
+from sosie.matches.identical import collapse, expand, listable
 from sosie.matches.sets import rows_of
 from sosie.types import VerifiedPairs
 
@@ -70,10 +70,8 @@ def expanded(collection, rank, star, threshold=0.5):
     shared = np.array([len(sets[i] & sets[j]) for i, j in pairs], np.int64)
     total = np.array([len(sets[i] | sets[j]) for i, j in pairs], np.int64)
     verified = VerifiedPairs(a, b, shared / np.maximum(total, 1), shared, total, {"candidates": 9})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups_module, "STAR", star)
-        patch.setattr(identical, "STAR", star)
-        return groups, expand(verified, groups, np.array([len(each) for each in sets], np.int64))
+    groups = replace(groups, star=star)
+    return groups, expand(verified, groups, np.array([len(each) for each in sets], np.int64))
 
 
 @settings(max_examples=150)
@@ -105,6 +103,7 @@ def test_expand(collection, random, star):
     assert found.counters == {
         "candidates": 9,
         "identical_documents": sum(map(bool, collection)) - len(groups),
+        "bounded_above": star,
         "bounded_groups": sum(len(group) > star for group in members(groups)),
         "bounded_pairs": len(truth) - len(pairs),
     }
@@ -112,7 +111,7 @@ def test_expand(collection, random, star):
 
 def test_a_group_of_64_is_written_whole_and_one_of_65_as_a_star():
     for size, pairs in ((64, 64 * 63 // 2), (65, 64)):
-        _, found = expanded([frozenset({1})] * size, range(size), identical.STAR)
+        _, found = expanded([frozenset({1})] * size, range(size), STAR)
         assert len(found) == pairs
         assert found.counters["bounded_groups"] == (size > 64)
         assert found.counters["bounded_pairs"] == size * (size - 1) // 2 - pairs
@@ -121,8 +120,23 @@ def test_a_group_of_64_is_written_whole_and_one_of_65_as_a_star():
 
 def test_two_large_groups_meet_in_their_representatives():
     collection = [frozenset({1, 2})] * 70 + [frozenset({1, 2, 3})] * 70
-    _, found = expanded(collection, range(140), identical.STAR)
+    _, found = expanded(collection, range(140), STAR)
     across = [(a, b) for a, b in zip(found.a.tolist(), found.b.tolist(), strict=True) if a < 70 <= b]
     assert across == [(0, b) for b in range(70, 140)] + [(a, 70) for a in range(1, 70)]
     assert len(found) == 69 + 69 + 139
     assert found.counters["bounded_pairs"] == 140 * 139 // 2 - len(found)
+
+
+def test_more_pairs_than_anyone_looks_at_are_written_as_stars(monkeypatch):
+    monkeypatch.setattr(identical, "FEW", 0)
+    copies = [frozenset({1, 2}), frozenset({1, 2, 3}), frozenset({9})]
+    for count, star in ((5, STAR), (9, 1)):  # 45 pairs of 11 rows; 153 of 19
+        collection = copies[:2] * count + copies[2:]
+        groups, whole = expanded(collection, range(len(collection)), STAR)
+        pairs = VerifiedPairs(np.array([0]), np.array([1]), np.array([2 / 3]), np.array([2]), np.array([3]))
+        chosen = listable(pairs, groups)
+        assert chosen.star == star
+        assert len(whole) == 2 * count * (2 * count - 1) // 2
+        found = expand(pairs, chosen, np.array([2, 3, 1]))
+        assert len(found) + found.counters["bounded_pairs"] == len(whole)
+    assert len(found) == 2 * (count - 1) + 2 * count - 1

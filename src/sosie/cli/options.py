@@ -159,9 +159,17 @@ def _read_config(ctx: click.Context, param: click.Parameter, path: str | None) -
             raise UsageError(f"{path}: there is no option {name!r}. The options are: {there}.")
         if flags[known[name]].is_flag != isinstance(value, bool):
             raise UsageError(f"{path}: {name} takes {'true or false' if flags[known[name]].is_flag else 'a value'}.")
-    ctx.default_map = {
-        known[name]: value if isinstance(value, bool | list) else str(value) for name, value in given.items()
-    }
+        if isinstance(value, list) and not flags[known[name]].multiple:
+            raise UsageError(f"{path}: {name} takes one value.")
+    ctx.default_map = {known[name]: _default(flags[known[name]], value) for name, value in given.items()}
+
+
+def _default(option: click.Option, value: Any) -> Any:
+    """Return a value of a TOML file as if it had been typed; an option that may be repeated takes one or a list."""
+    if isinstance(value, bool):
+        return value
+    values = [str(each) for each in (value if isinstance(value, list) else [value])]
+    return values if option.multiple else values[0]
 
 
 def source_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:

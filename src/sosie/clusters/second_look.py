@@ -1,7 +1,8 @@
 """A second look where a join was bounded: the document that stays may be similar, too.
 
 Where not all pairs were compared, a kept document can be similar to a dropped one and, unseen, to the one that stays
-in its place. That pair is the likeliest of those left out, so it is verified before the clusters are final.
+in its place. And where chains of pairs connect several kept documents, all on the chains may be similar to the first,
+which stays in any case. Those are the likeliest of the pairs left out, so they are verified before clusters are final.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from sosie.kernels.cluster import components
 from sosie.kernels.set_join import Sets
 from sosie.matches.order import merged, ordered_pairs
 from sosie.matches.similarity import JACCARD, Similarity
 from sosie.matches.verify import verify_rows
-from sosie.types import Clusters, VerifiedPairs
+from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
 
 def second_look(
@@ -25,7 +27,7 @@ def second_look(
     threads: int | None = None,
     similarity: Similarity = JACCARD,
 ) -> VerifiedPairs:
-    """Return the pairs and those of a kept row with the anchors of the dropped rows that it is similar to.
+    """Return the pairs, and those of kept rows with the anchors of dropped ones, and of connected rows with the first.
 
     >>> sets = Sets(np.array([1, 2, 3, 1, 2, 3, 1, 2, 3], np.uint64), np.array([0, 3, 6]), np.array([3, 6, 9]))
     >>> ones = np.ones(2)
@@ -37,12 +39,25 @@ def second_look(
     kept = clusters.kept
     one_stays = np.flatnonzero(kept[pairs.a] != kept[pairs.b])
     a, b = pairs.a[one_stays], pairs.b[one_stays]
-    stays, anchor = np.where(kept[a], a, b), clusters.anchor[np.where(kept[a], b, a)]
-    apart = np.flatnonzero(stays != anchor)
+    rows, first = _connected(pairs, kept)
+    stays = np.concatenate([np.where(kept[a], a, b), rows])
+    other = np.concatenate([clusters.anchor[np.where(kept[a], b, a)], first])
+    apart = np.flatnonzero(stays != other)
     if not len(apart):
         return pairs
-    low, high = np.minimum(stays, anchor)[apart], np.maximum(stays, anchor)[apart]
+    low, high = np.minimum(stays, other)[apart], np.maximum(stays, other)[apart]
     new = np.flatnonzero(~np.isin(low << 32 | high, pairs.a << 32 | pairs.b))
     unseen = ordered_pairs(low[new], high[new], distinct=False)
     found = verify_rows(sets, unseen, threshold, threads, similarity=similarity)
     return merged(pairs, found) if len(found) else pairs
+
+
+def _connected(pairs: VerifiedPairs, kept: Bools) -> tuple[I64, I64]:
+    """Return the rows that pairs connect with several kept ones, but for the first of them, and that first one."""
+    first = np.empty(len(kept), np.int64)
+    components(pairs.a, pairs.b, first)
+    follows = first != np.arange(len(first))
+    several = np.zeros(len(kept), np.bool_)
+    several[first[kept & follows]] = True
+    rows = np.flatnonzero(follows & several[first])
+    return rows, first[rows]

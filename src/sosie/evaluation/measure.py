@@ -15,7 +15,7 @@ from sosie.evaluation.compare import Comparison
 from sosie.evaluation.recall import SampledRecall
 from sosie.evaluation.search import search
 from sosie.evaluation.sought import sought
-from sosie.matches.groups import STAR, Groups
+from sosie.matches.groups import Groups
 from sosie.types import I64, Bools, Pairs, VerifiedPairs
 
 MARGIN = Fraction(1, 10)  # how far below the threshold a near miss may be
@@ -89,7 +89,7 @@ class _Sample:
     def listed(self, found: Pairs | VerifiedPairs, threshold: Fraction, threads: int | None) -> tuple[int, int]:
         """Count the listed pairs with a sampled row: those that are similar, and those that are not."""
         group = self.groups.of_rows(len(self.sampled))
-        large = np.append(self.counts[:, 0] > STAR, False)[group]
+        large = np.append(self.counts[:, 0] > self.groups.star, False)[group]
         there = np.flatnonzero((found.a >= 0) & (found.b >= 0) & (found.a != found.b))
         counted = self.sampled | large
         there = there[counted[found.a[there]] | counted[found.b[there]]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -56,6 +57,7 @@ def sampled_recall(
         found, kept = _found(result, collection, numbering)
         sets, _ = sets_of(collection.features)
         groups = collapse(sets, np.arange(len(collection)), similarity.weights)
+        groups = replace(groups, star=result.report.get("counters", {}).get("bounded_above", groups.star))
         drawn = draw(len(collection), size, seed)
         return measure_recall(Comparison(sets, similarity), groups, drawn, found, kept, threshold, threads)[0]
 

@@ -8,15 +8,19 @@ import numpy as np
 
 from sosie.types import I64
 
-STAR = 64  # larger groups are written as a star: each member with the first, not all with all
+STAR = 64  # larger groups are written as stars, unless another number is asked for
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Rows that are equal: group g is `rows[offsets[g]:offsets[g + 1]]`, its representative first."""
+    """Rows that are equal: group g is `rows[offsets[g]:offsets[g + 1]]`, its representative first.
+
+    The pairs of a group of more than `star` rows are written as a star, each row with the representative.
+    """
 
     rows: I64
     offsets: I64
+    star: int = STAR
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -45,14 +49,14 @@ class Groups:
 def pairs_between(a: I64, b: I64, left: Groups, right: Groups) -> tuple[I64, I64, I64]:
     """Pair the rows of groups a[i] and b[i]: rows, rows, and which i they stand for.
 
-    Where one of the two has more than 64 rows, each row is paired with the representative of the other group only;
+    Where one of the two is written as a star, each row is paired with the representative of the other group only;
     the pair of the two representatives is then given twice.
 
     >>> groups = Groups(np.array([0, 1, 2]), np.array([0, 2, 3]))
     >>> [part.tolist() for part in pairs_between(np.array([0]), np.array([1]), groups, groups)]
     [[0, 1], [2, 2], [0, 0]]
     """
-    large = np.maximum(left.sizes[a], right.sizes[b]) > STAR
+    large = np.maximum(left.sizes[a], right.sizes[b]) > left.star
     few, many = np.flatnonzero(~large), np.flatnonzero(large)
     ones = np.ones(len(many), np.int64)
     parts = [
@@ -65,7 +69,7 @@ def pairs_between(a: I64, b: I64, left: Groups, right: Groups) -> tuple[I64, I64
 
 
 def pairs_inside(groups: Groups) -> tuple[I64, I64, I64]:
-    """Pair the rows inside each group: rows, rows and the group; all with all, or with the first beyond 64 rows.
+    """Pair the rows inside each group: rows, rows and the group; all with all, or with the first of a star.
 
     >>> [part.tolist() for part in pairs_inside(Groups(np.array([5, 7, 9]), np.array([0, 3])))]
     [[5, 5, 7], [7, 9, 9], [0, 0, 0]]
@@ -73,7 +77,7 @@ def pairs_inside(groups: Groups) -> tuple[I64, I64, I64]:
     several = np.flatnonzero(groups.sizes > 1)
     group = np.repeat(several, groups.sizes[several])
     place = spread(np.zeros(len(several), np.int64), groups.sizes[several])
-    partners = np.where(groups.sizes[group] > STAR, np.minimum(place, 1), place)
+    partners = np.where(groups.sizes[group] > groups.star, np.minimum(place, 1), place)
     later = np.repeat(groups.offsets[group] + place, partners)
     earlier = spread(groups.offsets[group], partners)
     return groups.rows[earlier], groups.rows[later], np.repeat(group, partners)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sosie.kernels.arrays import read_only
 from sosie.kernels.identical import equal_rows, set_digests, weighted_digests
 from sosie.kernels.set_join import Sets
-from sosie.matches.groups import STAR, Groups, pairs_between, pairs_inside, spread
+from sosie.matches.groups import Groups, pairs_between, pairs_inside, spread
+from sosie.matches.partitions import FEW, PAIRS
 from sosie.types import F64, I64, VerifiedPairs, offsets_of
 
 
@@ -50,11 +53,27 @@ def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
     return Groups(rows[spread(starts[in_order], sizes[in_order])], offsets)
 
 
+def listable(pairs: VerifiedPairs, groups: Groups) -> Groups:
+    """Return the groups such that `expand` writes a bounded number of pairs: as stars, where there would be too many.
+
+    Ten versions of a page with sixty copies each make 300 pairs for each document.
+
+    >>> pairs = VerifiedPairs(*np.zeros((4, 0), np.int64))
+    >>> [listable(pairs, Groups(np.arange(60 * n), np.arange(0, 60 * n + 1, 60))).star for n in (1000, 2000)]
+    [64, 1]
+    """
+    sizes = groups.sizes
+    left, right = sizes[pairs.a], sizes[pairs.b]
+    between = np.where(np.maximum(left, right) > groups.star, left + right, left * right).sum()
+    inside = np.where(sizes > groups.star, sizes, sizes * (sizes - 1) // 2).sum()
+    return groups if between + inside <= max(PAIRS * len(groups.rows), FEW) else replace(groups, star=1)
+
+
 def expand(pairs: VerifiedPairs, groups: Groups, set_sizes: I64) -> VerifiedPairs:
     """Return the pairs of rows that pairs of groups stand for, and those inside the groups.
 
-    `set_sizes` is the number of features of each group. Where a group has more than 64 rows, its rows are paired with
-    the representative only, and the counters say how many pairs were not written.
+    `set_sizes` is the number of features of each group. The rows of a star are paired with the representative only, and
+    the counters say from how many rows on that is so, and how many pairs were not written.
     """
     sizes = groups.sizes
     between_a, between_b, source = pairs_between(pairs.a, pairs.b, groups, groups)
@@ -72,7 +91,8 @@ def expand(pairs: VerifiedPairs, groups: Groups, set_sizes: I64) -> VerifiedPair
     counters = {
         **pairs.counters,
         "identical_documents": int(sizes.sum()) - len(groups),
-        "bounded_groups": int((sizes > STAR).sum()),
+        "bounded_above": groups.star,
+        "bounded_groups": int((sizes > groups.star).sum()),
         "bounded_pairs": possible - len(order),
     }
     return VerifiedPairs(

@@ -11,6 +11,7 @@ from sosie.errors import MismatchError
 from sosie.kernels.key_join import count_pairs, group_by_key, write_pairs
 from sosie.kernels.parallel import ordered_map
 from sosie.matches.order import distinct_packed, ordered_pairs, unpacked
+from sosie.storage.resident import give_back
 from sosie.types import I64, U64, Keys, Pairs
 
 DENSE = 1024  # rows with one key beyond which not all pairs are written
@@ -82,20 +83,22 @@ def _check(a: Keys, b: Keys) -> None:
         raise MismatchError(f"keys of specs {a.digest} and {b.digest} cannot be joined: make both the same way")
 
 
-def _group(
-    columns: Sequence[U64], split: int, limit: int, threads: int | None, most: int | None = None
-) -> KeyGroups:
+def _group(columns: Sequence[U64], split: int, limit: int, threads: int | None, most: int | None = None) -> KeyGroups:
     """Group the rows of every table, `columns[t]` being the keys of table t, in parts that fit into little memory."""
     rows = len(columns[0]) if len(columns) else 0
     parts = 1 << max(rows // PART, 0).bit_length()
 
     def grouped(table: int, part: int) -> tuple[I64, I64]:
+        column = columns[table]
         if parts == 1:
-            return group_by_key(np.ascontiguousarray(columns[table]))
-        mixed = columns[table] * GOLDEN >> np.uint64(64 - parts.bit_length() + 1)
-        here = np.flatnonzero(mixed == part)
-        offsets, members = group_by_key(columns[table][here])
-        return offsets, here[members]
+            offsets, members = group_by_key(np.ascontiguousarray(column))
+        else:
+            mixed = column * GOLDEN >> np.uint64(64 - parts.bit_length() + 1)
+            here = np.flatnonzero(mixed == part)
+            offsets, members = group_by_key(column[here])
+            members = here[members]
+        give_back(column)
+        return offsets, members
 
     if most is not None and len(columns):
         # Keys of one table are as good as those of another: the first tells how many pairs to expect.

@@ -48,9 +48,7 @@ class Similarity:
         >>> Similarity("cosine").least_jaccard(Fraction(9, 10))
         Fraction(81, 100)
         """
-        self._check_signatures("minhash")
-        if self.weights is not None:
-            raise UsageError("minhash compares sets, not weights: use --method exact or --method simhash")
+        self.check_signatures("minhash", self.weights is not None)
         return threshold**2 if self.measure == "cosine" else threshold
 
     def least_cosine(self, threshold: Fraction) -> Fraction:
@@ -61,13 +59,15 @@ class Similarity:
         >>> Similarity("jaccard").least_cosine(Fraction(4, 5))
         Fraction(8, 9)
         """
-        self._check_signatures("simhash")
+        self.check_signatures("simhash", self.weights is not None)
         return threshold if self.measure == "cosine" else 2 * threshold / (1 + threshold)
 
-    def _check_signatures(self, method: str) -> None:
-        """Raise for a measure that says nothing about signatures: a sentence in a long page leaves no trace there."""
+    def check_signatures(self, method: str, weighted: bool) -> None:
+        """Raise if signatures say nothing about it: a sentence leaves no trace in the signature of a long page."""
         if self.measure == "containment":
             raise UsageError(f"{method} cannot find containment: use --method exact (method='exact')")
+        if weighted and method == "minhash":
+            raise UsageError("minhash compares sets, not weights: use --method exact or --method simhash")
 
 
 JACCARD = Similarity()

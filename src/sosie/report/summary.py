@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sosie.matches.groups import STAR
 from sosie.types import Clusters, Counters, VerifiedPairs
 
 GIANT = 100  # members from which a cluster that holds a tenth of all documents raises an alarm
@@ -66,7 +67,8 @@ def bounded(counters: Counters) -> list[str]:
         )
     if counters.get("bounded_pairs"):
         said.append(
-            f"Groups of more than 64 identical rows are written as stars, each row with the first:"
+            f"Groups of more than {counters.get('bounded_above', STAR)} identical rows are written as stars, each row"
+            " with the first:"
             f" {counters['bounded_pairs']:,} pairs are not listed."
         )
     return said

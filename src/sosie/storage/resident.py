@@ -20,8 +20,8 @@ SHARE = 0.5  # of the limit, from which mapped pages are given back: between two
 
 
 @contextmanager
-def within(limit: int | None, arrays: Iterable[NDArray[Any]]) -> Iterator[None]:
-    """Give back the pages of mapped arrays whenever the process comes near `limit` bytes; others are left alone.
+def within(limit: int | None, arrays: Iterable[NDArray[Any] | None]) -> Iterator[None]:
+    """Give back the pages of mapped arrays whenever the process comes near `limit` bytes; what is none is left alone.
 
     Does nothing without a limit, without a mapped array, or where the system does not say how much memory is used.
     """
@@ -39,7 +39,17 @@ def within(limit: int | None, arrays: Iterable[NDArray[Any]]) -> Iterator[None]:
         keeper.join()
 
 
-def mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
+def give_back(array: NDArray[Any]) -> None:
+    """Let go of the pages of a mapped array, which are read from its file when they are needed again.
+
+    >>> import numpy as np
+    >>> give_back(np.arange(3))  # not mapped: nothing happens
+    """
+    if (found := mapping_of(array)) is not None and hasattr(mmap, "MADV_DONTNEED"):
+        found.madvise(mmap.MADV_DONTNEED)
+
+
+def mapping_of(array: NDArray[Any] | None) -> mmap.mmap | None:
     """Return the map of a file that an array is a view of, if it is one."""
     owner: Any = array
     while owner is not None and not isinstance(owner, mmap.mmap):
