@@ -119,6 +119,20 @@ def test_a_join(folder):
     assert sample["recall"] == 1 and sample["true_pairs"] == 2 and "kept" not in sample
 
 
+def test_a_join_of_two(folder):
+    """The same ids are on both sides: d0 here is not d0 there, and pairs have an order."""
+    assert run("join", "in.jsonl", "--with", "in.jsonl", "-o", "two", "--threshold", "0.9", "--quiet")[0] == 0
+    # (d0, d0), (d0, d1), (d1, d0), (d1, d1), and so on
+    Path("two.tsv").write_text("d0\td0\nd0\td1\nd4\td4\nd2\td5\n", "utf-8")
+    truth = evaluated("two", "--truth", "two.tsv")["truth"]
+    assert (truth["true_pairs"], truth["right_pairs"], truth["self_pairs"]) == (4, 3, 0)
+    assert truth["found_pairs"] == 4 + 1 + 1 + 4  # d0, d1; d2; d4; d5, d6; d3 has no words
+    assert "Note: name the documents" not in run("evaluate", "two", "--truth", "two.tsv")[1]
+    for more in ([], ["in.jsonl"], ["in.jsonl", "--truth", "two.tsv"]):
+        code, out, err = run("evaluate", "two", *more)
+        assert (code, out) == (2, "") and "two collections" in err
+
+
 def test_integer_ids(folder):
     write_documents("numbers.jsonl", range(7))
     assert run("dedup", "numbers.jsonl", "-o", "numbers", "--quiet")[0] == 0

@@ -56,6 +56,8 @@ def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
     opened = load_result(result)
     files = list(inputs) or opened.inputs
     size = options["sample"] or (None if truth else SAMPLE)
+    if opened.across and (files or size):
+        raise UsageError(f"{result}: holds pairs of two collections. Compare them with a --truth alone, without INPUT.")
     if size and not files:
         raise UsageError(f"name the documents that were read: sosie evaluate {result} --sample {size} INPUT...")
     said: dict[str, Any] = {"result": result}
@@ -65,7 +67,7 @@ def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
         if truth:
             with stages.run("truth") as stage:
                 agreed = _against_truth(opened, truth, files, options, stage.advance)
-            said["truth"], more = _truth_report(agreed)
+            said["truth"], more = _truth_report(agreed, opened.across)
             lines += more
         if size:
             with stages.run("sample") as stage:
@@ -126,7 +128,7 @@ def _against_truth(
     return compare_with_truth(result, truth, numbered_documents(reading), reading.documents - reading.rejected)
 
 
-def _truth_report(agreed: TruthAgreement) -> tuple[dict[str, Any], list[str]]:
+def _truth_report(agreed: TruthAgreement, across: bool) -> tuple[dict[str, Any], list[str]]:
     pairs, clusters = agreed.pairs, agreed.clusters
     said: dict[str, Any] = {
         "true_pairs": pairs.true,
@@ -159,7 +161,7 @@ def _truth_report(agreed: TruthAgreement) -> tuple[dict[str, Any], list[str]]:
             f"Note: of the truth, {agreed.repeated:,} repeated pairs and {agreed.selves:,} of an id with itself"
             " were left out."
         )
-    if not agreed.checked:
+    if not agreed.checked and not across:
         lines.append("Note: name the documents (INPUT...) to check that all ids of the truth are among them.")
     return said, lines
 

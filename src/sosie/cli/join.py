@@ -77,6 +77,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             "format": "sosie-join",
             "version": 1,
             "parameters": {} if any(saved) else _parameters(options),
+            "across": bool(options["other"]),
             "pairs": table.num_rows,
             "rejected": len(rejects),
             "counters": dict(counters),

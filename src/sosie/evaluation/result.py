@@ -48,6 +48,11 @@ class Result:
         return self.pairs["a"].type
 
     @property
+    def across(self) -> bool:
+        """Whether a and b are of two collections, in which the same ids are different documents."""
+        return bool(self.report.get("across", False))
+
+    @property
     def inputs(self) -> list[str]:
         """The files that the report names; empty if it names none, or if one is not there any more."""
         paths = [str(place["path"]) for place in self.report.get("inputs", [])]

@@ -61,7 +61,7 @@ class TruthAgreement:
 def compare_with_truth(
     result: Result, truth: Any, numbering: Numbering | None = None, documents: int | None = None
 ) -> TruthAgreement:
-    """Compare a result with true pairs, a table of ids a, b. Pairs have no order.
+    """Compare a result with true pairs, a table of ids a, b. Pairs of one collection have no order.
 
     `numbering` knows the ids of all documents: others in the truth are an error. Without it, ids are not checked.
     `documents` is how many could be used, by default those of the numbering, or else of the report.
@@ -71,8 +71,8 @@ def compare_with_truth(
     if known is None:
         clustered = [] if result.clusters is None else [result.clusters["id"]]
         known = numbered_ids(result.pairs["a"], result.pairs["b"], truth["a"], truth["b"], *clustered)
-    found, _, _ = _distinct(result.pairs, known, str(result.path))
-    true, repeated, selves = _distinct(truth, known, "the truth")
+    found, _, _ = _distinct(result.pairs, known, str(result.path), result.across)
+    true, repeated, selves = _distinct(truth, known, "the truth", result.across)
     clusters = None
     if result.clusters is not None:
         counts = result.report.get("counts", {})
@@ -86,9 +86,13 @@ def compare_with_truth(
     return TruthAgreement(agreement(found, true), clusters, repeated, selves, numbering is not None)
 
 
-def _distinct(table: Any, numbering: Numbering, owner: str) -> tuple[Pairs, int, int]:
-    """Return pairs of ids as distinct pairs of documents; how many were repeated, and how many were of one document."""
+def _distinct(table: Any, numbering: Numbering, owner: str, across: bool) -> tuple[Pairs, int, int]:
+    """Return pairs of ids as distinct pairs of documents; how many were repeated, and how many were of one document.
+
+    With `across`, b is of another collection: its documents have numbers of their own.
+    """
     a, b = np.split(numbering.of(pa.chunked_array([*table["a"].chunks, *table["b"].chunks], table["a"].type), owner), 2)
+    b = b + len(numbering) if across else b
     two = a != b
     packed = np.unique(_packed(a[two], b[two]))
     return Pairs(packed >> 32, packed & 0xFFFFFFFF), int(two.sum()) - len(packed), int((~two).sum())
