@@ -244,3 +244,10 @@ def test_the_rank_does_not_depend_on_how_the_input_is_cut(tmp_path_factory, valu
         patch.setattr(blocks, "BLOCK_BYTES", block)
         again = read_order(Source([first, second], batch_size=3), MAX)
     assert keep_rank("max:key", again, again).tolist() == keep_rank("max:key", order, order).tolist()
+
+
+def test_exponents_of_many_digits():
+    values, problems = decode_order(pa.array(["1e99999999999999999999", "-1e99999999999999999999", "3"]), MAX)
+    assert values.to_pylist() == [math.inf, -math.inf, 3] and not problems
+    assert order_value("1e-99999999999999999999", MAX) == 0
+    assert "not a time" in order_value("1e99999999999999999999", NEWEST)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import sosie
 from sosie.documents import KEPT, Decisions, Source, blocks, parquet_rows, write_documents
 from sosie.errors import DataError, SosieError, UsageError
 
@@ -182,3 +183,29 @@ def test_a_file_without_permission(tmp_path, name):
         Source(path).batches()
     with pytest.raises(SosieError, match=f"{name}: cannot be read|{name}: is damaged"):
         list(Source(tmp_path).batches())
+
+
+@pytest.mark.parametrize("ids", [[1, 2], ["x", "y"]])
+@pytest.mark.parametrize("link", ["a.jsonl", "z.jsonl"])
+def test_a_link_beside_tables_changes_neither_ids_nor_order(tmp_path, ids, link):
+    documents = [{"id": name, "text": "a rose is a rose", "stars": stars} for stars, name in enumerate(ids)]
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    (tmp_path / link).symlink_to("m.jsonl")
+    result = sosie.dedup(Source(tmp_path, on_error="skip"), keep="max:stars", output=tmp_path / "out")
+    assert result.dropped.to_pylist() == [{"id": ids[0], "duplicate_of": ids[1], "similarity": 1.0}]
+    rejected = (tmp_path / "out/rejected.jsonl").read_text().splitlines()
+    assert [json.loads(line)["file"] for line in rejected] == [link]
+
+
+@pytest.mark.parametrize("line", ['{"\\ud800": 1}', '{"text": {"\\ud800": "a rose"}}'])
+def test_names_that_are_no_text_are_said_with_escapes(tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_text(line + '\n{"text": "a rose"}\n')
+    sosie.dedup(Source(path, on_error="skip"), output=tmp_path / "out")
+    rejected = json.loads((tmp_path / "out/rejected.jsonl").read_text(encoding="utf-8"))
+    assert r"\ud800" in rejected["reason"] and rejected["raw"] == line
+    with pytest.raises(SosieError, match=r"\\ud800"):
+        sosie.dedup(path)
+    path.write_text(line + "\n")
+    with pytest.raises(SosieError, match=r"\\ud800"):
+        sosie.dedup(path)

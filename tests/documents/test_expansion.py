@@ -15,6 +15,7 @@ from sosie.documents import Source, blocks, inputs, parquet_rows
 from sosie.documents.inputs import list_inputs
 from sosie.documents.parquet import read_parquet
 from sosie.errors import DataError, UsageError
+from tests.documents.warcs import PACK, record
 
 LIMIT = r"expands to more than 200 times its [0-9,]+ bytes \(plus 1 MiB\): .*larger --max-expansion"
 
@@ -148,3 +149,13 @@ def test_ordinary_repetition_is_read_in_large_pieces(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a short text", "another"] * 50_000}), path)
     assert next(Source(path).batches(1)).rows.tolist() == list(range(1 << 16))
+
+
+@pytest.mark.parametrize("suffix", [".warc.gz", ".warc.zst"])
+@pytest.mark.parametrize("kind", ["request", "conversion"])
+def test_records_of_warc_expand_no_further(tmp_path, suffix, kind):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(PACK[suffix](record(1, b"a" * (2 << 20), "text/plain", kind)))
+    with pytest.raises(DataError, match=LIMIT):
+        list(Source(path, on_error="skip").batches())
+    assert sum(len(batch) for batch in Source(path, max_expansion=10**6).batches()) == (kind == "conversion")

@@ -209,3 +209,13 @@ def test_wrong_values_and_the_missing_extra(tmp_path, monkeypatch):
 
 def test_extras_are_loaded_when_they_are_needed():
     assert not {"resiliparse", "fastwarc"} & imported_by("import sosie.deduplicate")
+
+
+def test_pages_nested_too_deeply_are_bad_records(tmp_path):
+    flat = "<ul>" + "<li>a rose<br><p>is a <i>rose</i><svg><path d=0 /></svg>" * 6000 + "</ul>"
+    (tmp_path / "flat.html").write_text(flat)
+    (tmp_path / "deep.html").write_text("<DIV class='a'>" * 6000 + "a rose")
+    (batch,) = Source(tmp_path, on_error="skip").batches()
+    assert [reject.file for reject in batch.rejects] == ["deep.html"]
+    assert batch.rejects[0].reason == "elements nested more than 4,096 deep"
+    assert batch.texts[0].as_py().count("rose") == 12_000

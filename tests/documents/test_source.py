@@ -96,6 +96,14 @@ def test_made_ids_name_the_physical_line_and_the_row(tmp_path):
     assert ids == ["b.jsonl:2", "b.jsonl:5", "b.jsonl:6", "c.jsonl:1", "d.parquet:1", "d.parquet:2"]
 
 
+def test_a_file_and_a_folder_of_one_name_are_told_apart(tmp_path):
+    for name in ("p/a.jsonl", "q/a.jsonl/x.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text('{"text": "a rose"}\n')
+    inputs = Source([tmp_path / "p/a.jsonl", tmp_path / "q"]).batches().inputs
+    assert [source.name for source in inputs] == ["p/a.jsonl", "q/a.jsonl/x.jsonl"]
+
+
 def test_equal_base_names_are_told_apart_by_their_folders(tmp_path):
     for folder in ("x", "y/z"):
         put(tmp_path / folder / "a.jsonl", b'{"text": "a"}\n')

@@ -64,3 +64,16 @@ def test_a_hugging_face_dataset():
 def test_what_is_no_table(documents, message):
     with pytest.raises(UsageError, match=message):
         Source(documents).batches()
+
+
+def test_polars_types_that_hold_views(tmp_path):
+    table = pl.DataFrame(ROWS).with_columns(
+        pl.col("id", "text").cast(pl.Categorical),
+        kind=pl.Series(["u", "v", "u"], dtype=pl.Enum(["u", "v"])),
+        tags=pl.Series([["é"], [], None]),
+        meta=pl.Series([{"names": ["a"], "raw": b"b"}] * 3),
+    )
+    result = sosie.dedup(table, output=tmp_path / "out")
+    assert result.dropped.to_pylist() == [{"id": "b", "duplicate_of": "a", "similarity": 1.0}]
+    kept = pl.read_parquet(tmp_path / "out/kept/documents.parquet")
+    assert kept.to_dicts() == table[[0, 2]].to_dicts()

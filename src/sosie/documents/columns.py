@@ -99,8 +99,6 @@ def check_names(schema: Any, names: list[str], place: str) -> None:
         found = present.count(name)
         if found == 1 or (not found and find_field(schema, name) is not None):
             continue
-        problem = f"no column {name!r}" if not found else f"{found} columns {name!r}"
+        problem = f"is no column {name!r}" if not found else f"are {found} columns {name!r}"
         there = ", ".join(present) or "none"
-        raise UsageError(
-            f"{place}: there is {problem}. The columns are: {there}. See --text-column, --id-column, --keep."
-        )
+        raise UsageError(f"{place}: there {problem}. The columns are: {there}. See --text-column, --id-column, --keep.")

@@ -64,6 +64,11 @@ class TextFiles:
         """Whether any of them is HTML."""
         return any(entry.format == "html" for entry in self.entries)
 
+    @property
+    def are_readable(self) -> bool:
+        """Whether any of them is a document: others are links, fifos and the like, in whatever format."""
+        return any(entry.problem is None for entry in self.entries)
+
     @cached_property
     def labels(self) -> Any:
         """The names as text: bytes that are not UTF-8 are written as escapes."""

@@ -21,6 +21,14 @@ PAGE_LIMIT = 16 << 20
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _DECLARED = re.compile(rb"<meta[^>]*charset", re.I)
 _PRESCAN = 1024
+# Parsing takes time by the square of the depth; browsers go no deeper than 512.
+DEPTH_LIMIT = 4096
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)[^>]*?(/?)>")
+# Elements that are closed by what follows them, or have nothing inside.
+_FLAT = frozenset(
+    "a area base br button col colgroup dd dt embed frame hr img input li link meta nobr optgroup option p param rp rt"
+    " source tbody td tfoot th thead tr track wbr".split()
+)
 _PLAIN = {"list_bullets": False, "alt_texts": False, "links": False, "form_fields": False, "noscript": False}
 
 
@@ -55,6 +63,7 @@ def page_text(page: str, content: Content) -> str:
     'Home | News'
     """
     _check_length(page)
+    _check_depth(page)
     extract = load_resiliparse()[0].extract_plain_text
     text: str = extract(page, main_content=content == "main", **_PLAIN)
     if content == "main" and not text.strip():
@@ -104,6 +113,19 @@ def extract_pages(records: Records, content: Content) -> Records:
             problems[position] = str(error)
             texts.append("")
     return replace(records, texts=pa.array(texts, pa.large_string())).without(problems)
+
+
+def _check_depth(page: str) -> None:
+    """Raise if elements are nested too deeply, judged by their tags."""
+    if page.count("<") <= DEPTH_LIMIT:
+        return
+    depth = 0
+    for close, name, is_empty in _TAG.findall(page):
+        if is_empty or name.lower() in _FLAT:
+            continue
+        depth = max(0, depth - 1) if close else depth + 1
+        if depth > DEPTH_LIMIT:
+            raise PageError(f"elements nested more than {DEPTH_LIMIT:,} deep")
 
 
 def _check_length(page: str | bytes) -> None:

@@ -150,7 +150,7 @@ def _check_distinct(entries: list[Entry]) -> None:
 
 def _names(entries: list[Entry]) -> list[str]:
     names = [entry.name for entry in entries]
-    if len(set(names)) == len(names):
+    if len(set(names)) == len(names) and not _folders(names).intersection(names):
         return names
     if any(entry.root == ARGUMENT for entry in entries) and names.count(NAME) > 1:
         raise UsageError(
@@ -160,6 +160,16 @@ def _names(entries: list[Entry]) -> list[str]:
     parent = os.path.commonpath([os.path.dirname(file) for file in absolute])
     relative = iter(os.path.relpath(file, parent) for file in absolute)
     return [NAME if entry.root == ARGUMENT else next(relative) for entry in entries]
+
+
+def _folders(names: list[str]) -> set[str]:
+    """Return the folders that the names lead through."""
+    folders: set[str] = set()
+    waiting = {os.path.dirname(name) for name in names}
+    while waiting:
+        folders |= waiting
+        waiting = {os.path.dirname(folder) for folder in waiting} - folders
+    return folders
 
 
 def _inputs(entries: list[Entry], names: list[str]) -> Iterator[Input]:

@@ -25,8 +25,8 @@ class Members(list[tuple[str, Any]]):
     """The members of a JSON object in their order, duplicates included."""
 
     def names(self) -> list[str]:
-        """Return the distinct names in their order."""
-        return list(dict(self))
+        """Return the distinct names in their order, lone surrogates as escapes."""
+        return [_escaped(name) for name in dict(self)]
 
     def find(self, name: str) -> list[Any]:
         """Return the values of a name: of the very name, else of the member that a dotted name leads to.
@@ -157,7 +157,11 @@ def _texts(value: object, name: str) -> Iterator[str]:
         yield name
     elif isinstance(value, Members) and name.count(".") < _NAMED:
         for key, inside in value:
-            yield from _texts(inside, f"{name}.{key}")
+            yield from _texts(inside, f"{name}.{_escaped(key)}")
+
+
+def _escaped(name: str) -> str:
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _kind(value: object) -> str:

@@ -94,5 +94,40 @@ def pick_either(table: Any, name: str) -> Any:
     return pc.coalesce(column, pc.struct_field(table.column(path[0]), path[1:]))
 
 
+def without_inner_views(schema: Any) -> Any:
+    """Return a schema without views of strings or bytes inside lists, structs and dictionaries (Polars has them).
+
+    Arrow can neither gather nor write these.
+
+    >>> without_inner_views(pa.schema({"tags": pa.list_(pa.string_view())})).field("tags").type
+    ListType(list<item: large_string>)
+    """
+    fields = [field if field.type in _VIEWS else field.with_type(_without_views(field.type)) for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
+_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def _without_views(kind: Any) -> Any:
+    if kind in _VIEWS:
+        return _VIEWS[kind]
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return kind
+    for is_list, make in _LISTS:
+        if is_list(kind):
+            return make(kind.value_field.with_type(_without_views(kind.value_type)))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_views(kind.value_type)), kind.list_size)
+    return kind
+
+
+_LISTS = ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list))
+
+
 def _fields(tree: dict[str, Any]) -> list[Any]:
     return [pa.field(name, pa.struct(_fields(kind)) if isinstance(kind, dict) else kind) for name, kind in tree.items()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 INTEGER = r"^[+-]?[0-9]{1,18}$"
@@ -57,7 +57,10 @@ def _number(value: Any) -> int | float | None:
     if isinstance(value, str):
         if not _is_number(value):
             return None
-        value = Decimal(value)
+        try:
+            value = Decimal(value)
+        except InvalidOperation:  # an exponent of many digits
+            value = float(value)
     if not isinstance(value, int | float | Decimal) or value != value:
         return None
     if -(2**63) <= value < 2**63 and value == int(value):

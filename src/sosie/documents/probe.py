@@ -37,6 +37,7 @@ def find_columns(inputs: list[Input], wanted: Columns, patient: bool) -> Columns
     stand beside nothing but text files. `patient` looks beyond documents that will be skipped; otherwise the reader
     raises at the first one.
     """
+    inputs = [source for source in inputs if source.files is None or source.files.are_readable]
     schemas = {source.path: _schema(source) for source in inputs if source.format not in ("jsonl", *_NAMED)}
     if wanted.order is not None:
         wanted = replace(wanted, order_type=_order_type(inputs, wanted.order))
@@ -59,7 +60,9 @@ def _first(inputs: list[Input], *formats: str) -> Input | None:
 
 def _check_text_ids(source: Input, columns: Columns) -> None:
     if columns.id_type == pa.int64():
-        path = source.path if source.files is None else source.files.entries[0].path
+        path = source.path
+        if source.files is not None:
+            path = next(entry.path for entry in source.files.entries if entry.problem is None)
         kind, ids = ("WARC files", "record ids") if source.files is None else ("text files", "their names")
         raise UsageError(
             f"{path}: the ids of {kind} are {ids}, and those of the first input are integers ({columns.id!r}). "

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sosie.documents.columns import Columns, schema_columns
 from sosie.documents.html import Content, load_resiliparse
 from sosie.documents.inputs import MAX_EXPANSION, Input, list_inputs
+from sosie.documents.nested import without_inner_views
 from sosie.documents.order import Order
 from sosie.documents.probe import find_columns
 from sosie.documents.reading import Reading
@@ -66,8 +67,7 @@ class Source:
             raise UsageError(f"max_expansion must be at least 1, got {self.max_expansion}")
         if self.text_column == self.id_column:
             raise UsageError(f"the column {self.id_column!r} cannot hold both the texts and the ids: name another")
-        if not isinstance(self.paths, pa.Table):
-            object.__setattr__(self, "paths", _table_or_paths(self.paths))
+        object.__setattr__(self, "paths", _table_or_paths(self.paths))
 
     def batches(self, threads: int | None = None, order: Order | None = None) -> Reading:
         """Read the source: an iterator of `Batch`, which also knows the ids, the inputs and their counts.
@@ -118,6 +118,8 @@ def _table_or_paths(documents: Any) -> Any:
 
 def _as_table(data: Any) -> Any:
     try:
-        return pa.table(data)
+        table = data if isinstance(data, pa.Table) else pa.table(data)
+        schema = without_inner_views(table.schema)
+        return table if schema.equals(table.schema) else table.cast(schema)
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise UsageError(f"the Arrow data is not a table ({error}). Give a table with a text column.") from error

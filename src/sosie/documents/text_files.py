@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,8 +102,12 @@ def decode_texts(block: TextBlock, columns: Columns) -> Records:
                 )
                 problems[position] = f"invalid UTF-8 ({place})"
     ids = None if columns.id is None else block.labels
+    order = None if columns.order is None else pa.nulls(len(contents), pa.int64())
     count = len(contents)
-    return Records(count, texts, ids, np.arange(count), {}, None, count).without(dict(sorted(problems.items())))
+    records = Records(count, texts, ids, np.arange(count), {}, None, count, order=order)
+    records = records.without(dict(sorted(problems.items())))
+    # Beside integer ids there is nothing but problems here, and so no name.
+    return records if ids is None else replace(records, ids=records.ids.cast(columns.id_type))
 
 
 def _content(entry: Entry) -> bytes:

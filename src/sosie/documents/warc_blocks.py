@@ -105,12 +105,21 @@ def _block(spans: list[Span]) -> WarcBlock:
 def _spans(source: Input) -> Iterator[Span]:
     """Walk over the file; after a broken record reading goes on where the next one seems to begin."""
     kind = MEMBERS[source.compression]
+    expanded = 0
+
+    def tally(count: int) -> None:
+        nonlocal expanded
+        expanded += count
+        source.check_expansion(expanded)
+
     try:
         with open(source.path, "rb", buffering=_CHUNK) as file:
             start = 0
             while start < source.size:
                 try:
-                    span = _span(kind(file, start), start)
+                    member = kind(file, start)
+                    member.tally = tally
+                    span = _span(member, start)
                 except BrokenRecordError as error:
                     span = Span(start, _resume(kind, file, start + 1, source.size), problem=str(error))
                 yield span

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import IO, ClassVar
 
 from sosie.documents import warc
@@ -19,10 +20,14 @@ _SEPARATOR = b"\r\n\r\n"
 
 
 class Member(ABC):
-    """One record, read from where it begins; others may begin `LEAD` bytes after a `MARKER`."""
+    """One record, read from where it begins; others may begin `LEAD` bytes after a `MARKER`.
+
+    If there is a `tally`, it is told how many bytes come of unpacking.
+    """
 
     MARKER: ClassVar[bytes]
     LEAD: ClassVar[int] = 0
+    tally: Callable[[int], None] | None = None
 
     @abstractmethod
     def __init__(self, file: IO[bytes], start: int) -> None: ...
@@ -102,6 +107,8 @@ class PackedMember(Member):
         while left and (part := self._unpack(left)):
             parts.append(part)
             left -= len(part)
+            if self.tally is not None:
+                self.tally(len(part))
         return b"".join(parts)
 
     def skip(self, size: int) -> int:
