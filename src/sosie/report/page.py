@@ -134,8 +134,8 @@ def _plots(result: Deduplication) -> str:
         '<div class="plots">\n'
         f"<figure><figcaption><b>Cluster sizes</b><br>documents in a cluster, and how many clusters have as many"
         f"</figcaption>{by_size}</figure>\n"
-        "<figure><figcaption><b>Similar pairs</b><br>from the threshold to 1; the last bar holds pairs of identical "
-        f"features</figcaption>{by_similarity}</figure>\n</div>\n"
+        "<figure><figcaption><b>Similar pairs</b><br>from the threshold to 1; the last bar holds pairs of "
+        f"similarity 1</figcaption>{by_similarity}</figure>\n</div>\n"
         f"<details><summary>The same as tables</summary>"
         f'<div class="plots">{_bars("size", clusters)}{_bars("similarity from", pairs)}</div></details>\n'
     )
