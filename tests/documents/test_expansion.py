@@ -9,13 +9,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from tests.documents.warcs import PACK, record
 
 from sosie.cli.sign import command as sign_command
 from sosie.documents import Source, blocks, inputs, parquet_rows
 from sosie.documents.inputs import list_inputs
 from sosie.documents.parquet import read_parquet
 from sosie.errors import DataError, UsageError
-from tests.documents.warcs import PACK, record
 
 LIMIT = r"expands to more than 200 times its [0-9,]+ bytes \(plus 1 MiB\): .*larger --max-expansion"
 
