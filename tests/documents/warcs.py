@@ -13,6 +13,8 @@ def record(number, content, media="application/http; msgtype=response", kind="re
     """Return the bytes of a record; its id ends with the number."""
     made = RECORDS.WarcRecord()
     made.init_headers(record_type=getattr(RECORDS.WarcRecordType, kind), record_urn=f"uuid:{number:08}".encode())
+    # The clock would change the size of packed records.
+    made.headers["WARC-Date"] = "2024-05-01T10:00:00Z"
     made.headers["WARC-Target-URI"] = f"http://example.org/{number}"
     made.headers["Content-Type"] = media
     made.set_bytes_content(content)
