@@ -1,0 +1,68 @@
+"""Bits cut into blocks, and the headers that are made of some of them: what block tables are built on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from sosie.kernels.block_tables import Addresses
+from sosie.types import I64, U64
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Bits cut into blocks, block i from `edges[i]` to `edges[i + 1]`, and the blocks of every table's header.
+
+    Signatures that differ in at most as many bits as there are blocks outside a header agree in some header.
+
+    >>> cut = Cut.of(bits=64, blocks=5, chosen=2)
+    >>> cut.edges.tolist(), len(cut.headers), cut.header_bits(0)
+    ([0, 12, 25, 38, 51, 64], 10, 25)
+    """
+
+    edges: I64
+    headers: list[tuple[int, ...]]
+    masks: U64
+
+    @staticmethod
+    def of(bits: int, blocks: int, chosen: int) -> Cut:
+        """Cut bits into blocks of equal width, up to one, with a table for every choice of `chosen` blocks."""
+        edges = np.arange(blocks + 1) * bits // blocks
+        headers = list(combinations(range(blocks), chosen))
+        of_block = np.zeros((blocks, -(-bits // 64)), np.uint64)
+        for block in range(blocks):
+            for bit in range(edges[block], edges[block + 1]):
+                of_block[block, bit // 64] |= np.uint64(1 << bit % 64)
+        masks = np.array([np.bitwise_or.reduce(of_block[list(header)]) for header in headers])
+        return Cut(edges, headers, masks)
+
+    def header_bits(self, table: int) -> int:
+        """Return the number of bits of a table's header."""
+        return int(sum(self.edges[block + 1] - self.edges[block] for block in self.headers[table]))
+
+    def addresses(self, bits: int) -> Addresses:
+        """Return how headers become addresses of up to `bits` bits: as they are if they fit, else folded by XOR."""
+        bits = min(bits, max(map(self.header_bits, range(len(self.headers)))))
+        moves = [self._fold(header, bits) for header in self.headers]
+        padded = np.zeros((len(moves), max(map(len, moves)), 4), np.uint64)
+        for table, steps in enumerate(moves):
+            padded[table, : len(steps)] = np.array(steps, np.uint64).reshape(-1, 4)
+        return Addresses(padded, self.masks, bits)
+
+    def columns(self) -> I64:
+        """Return for each table the word with the fewest bits in its header: it tells rows with equal headers apart."""
+        width = np.minimum(64, self.edges[-1] - 64 * np.arange(self.masks.shape[1]))
+        return np.argmax(width - np.bitwise_count(self.masks), axis=1)
+
+    def _fold(self, header: tuple[int, ...], bits: int) -> list[tuple[int, int, int, int]]:
+        """Return the moves (word, down, mask, up) of a header's bits, each as long as word and address allow."""
+        moves, place = [], 0
+        for block in header:
+            bit, stop = int(self.edges[block]), int(self.edges[block + 1])
+            while bit < stop:
+                width = min(stop - bit, 64 - bit % 64, bits - place)
+                moves.append((bit // 64, bit % 64, (1 << width) - 1, place))
+                bit, place = bit + width, (place + width) % bits
+        return moves
