@@ -10,8 +10,9 @@ import numpy as np
 
 from sosie.errors import StorageError
 from sosie.index.cut import Cut
+from sosie.index.files import check_array, check_starts
 from sosie.kernels.arrays import read_only
-from sosie.kernels.block_tables import BlockTables, Store, fill_table, find_near
+from sosie.kernels.block_tables import Addresses, BlockTables, Store, fill_table, find_near
 from sosie.kernels.hits import Hits
 from sosie.kernels.near_any import LANES
 from sosie.kernels.parallel import ordered_map
@@ -51,26 +52,20 @@ class BlockRun:
     @staticmethod
     def restored(first: int, count: int, cut: Cut, arrays: Mapping[str, Any]) -> BlockRun:
         """Return a run from its arrays, which were read from a file and are not trusted."""
-        addresses = cut.addresses(_address_bits(count))
+        addresses, tables = cut.addresses(_address_bits(count)), len(cut.headers)
         near, rows, starts = (arrays[name] for name in ("near", "rows", "starts"))
-        tables = len(cut.headers)
-        for array, dtype, width in (
-            (near, np.uint64, count + LANES),
-            (rows, np.uint32, count),
-            (starts, np.uint32, (1 << addresses.bits) + 1),
-        ):
-            if array.dtype != dtype or array.shape != (tables, width):
-                raise StorageError("a table has another shape than its rows need")
-        if np.any(starts[:, 0] != 0) or np.any(starts[:, -1] != count) or np.any(starts[:, 1:] < starts[:, :-1]):
-            raise StorageError("the addresses of a table do not ascend")
-        if count and (rows.min() < first or rows.max() >= first + count):
+        check_array(near, np.uint64, (tables, count + LANES))
+        check_array(rows, np.uint32, (tables, count))
+        check_array(starts, np.uint32, (tables, (1 << addresses.bits) + 1))
+        check_starts(starts, count)
+        if np.any(rows < first) or np.any(rows >= first + count):
             raise StorageError("a table names a row that is not in it")
         return BlockRun(first, count, cut, _frozen(BlockTables(addresses, cut.columns(), near, rows, starts)))
 
 
-def run_bytes(count: int, cut: Cut) -> int:
-    """Return how much memory the tables of so many rows take."""
-    return len(cut.headers) * (12 * count + 4 * (1 << _address_bits(count)))
+def run_bytes(count: int, tables: int) -> int:
+    """Return how much memory tables of so many rows take."""
+    return tables * (12 * count + 4 * (1 << _address_bits(count)))
 
 
 def _address_bits(count: int) -> int:
@@ -79,12 +74,6 @@ def _address_bits(count: int) -> int:
 
 
 def _frozen(tables: BlockTables) -> BlockTables:
-    return BlockTables(
-        tables.addresses._replace(
-            moves=read_only(tables.addresses.moves), masks=read_only(tables.addresses.masks)
-        ),
-        read_only(tables.columns),
-        read_only(tables.near),
-        read_only(tables.rows),
-        read_only(tables.starts),
-    )
+    moves, masks, bits = tables.addresses
+    addresses = Addresses(read_only(moves), read_only(masks), bits)
+    return BlockTables(addresses, *(read_only(array) for array in tables[1:]))

@@ -1,14 +1,17 @@
-"""The block index: all rows within a small radius, exactly, by direct look-ups in permuted tables (Manku et al. 2007)."""
+"""The block index: all rows within a small radius, exactly, by look-ups in tables (Manku et al. 2007; PSM 7.1)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from sosie.errors import UsageError
+from sosie.errors import StorageError, UsageError
 from sosie.index.block_run import BlockRun, run_bytes
 from sosie.index.cut import Cut
+from sosie.index.files import State, check_array
 from sosie.index.flat import FlatIndex
 from sosie.kernels.arrays import read_only
 from sosie.kernels.block_tables import Store
@@ -19,9 +22,11 @@ from sosie.storage.size import show_size
 from sosie.types import I32, I64, U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows has no tables: it is looked through
+UNCUT = 1, 0  # one block, none in the header
 _PROBE = 64  # the cost of a look-up, in comparisons
 _TABLES = 64  # more are never worth it, unless asked for
 _MOST = 10_000  # tables
+_ROWS = 2**32 - 1
 _TILE = 1024  # queries of one piece of work
 
 
@@ -29,18 +34,18 @@ class BlockIndex(FlatIndex):
     """Exact search within a small radius, by tables; whatever they cannot answer is compared with all rows.
 
     The bits are cut into `blocks`, and there is a table for every choice of `header` blocks. Signatures that differ in
-    at most `blocks - header` bits agree in one of the headers, so `within` is a look-up in each table up to that
-    radius, which is at least `radius`. Beyond it, `within` compares every row, as `FlatIndex` does. `search` looks up
-    what is within the tables' radius; only queries with fewer than k rows there are compared with every row.
+    at most `blocks - header` bits agree in one of the headers: up to that radius, which is at least `radius`, `within`
+    is a look-up in each table. Beyond it, `within` compares every row, as `FlatIndex` does. `search` looks up what is
+    within the tables' radius; only queries with fewer than k rows there are compared with every row.
 
-    By default there are `radius + header` blocks (the radius of tables is at most bits - 1), and `header` makes `tables * (64 + rows / 2**p)` least, where p is
-    the mean number of bits in a header: 64 bits within radius 3 have 4 tables up to some seven million rows, then 10,
-    then 20. The signatures are held twice (see `FlatIndex`), and a table takes 12 bytes for each row and up to 4 for
-    its address. More than the machine's memory is refused.
+    By default there are `radius + header` blocks, and `header` makes `tables * (64 + rows / 2**p)` least, where p is
+    the mean number of bits in a header: 64 bits within radius 3 have 4 tables up to six million rows, then 10. The
+    radius of the tables is at most bits - 1. The signatures are held twice, and a table takes 12 bytes for each row
+    and up to 4 for its addresses; more than the machine's memory is refused.
 
     Added rows form a run with tables of its own; a run is merged into the one before it as soon as that is less than
-    twice as long, so that there are few runs and every row is sorted few times. The counter `probes` tells how often a
-    table was looked up.
+    twice as long, so that there are few runs and every row is sorted few times. Fewer than 1024 rows have no tables
+    and are looked through. The counter `probes` tells how often a table was looked up.
 
     >>> index = BlockIndex(Signatures(np.array([0b000, 0b011, 0b111], np.uint64)), radius=1)
     >>> matches = index.within(Signatures(np.array([0b001], np.uint64)), radius=1)
@@ -64,12 +69,14 @@ class BlockIndex(FlatIndex):
     def add(self, signatures: Signatures) -> None:
         """Append rows; they are found at once. More than the machine's memory can hold is refused."""
         rows = len(self._ids) + len(signatures)
-        cut = self._cut(rows)
-        needed, there = run_bytes(rows, cut) + 16 * self._store.shape[1] * rows, physical_memory()
+        if rows > _ROWS:
+            raise UsageError(f"a BlockIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
+        tables = math.comb(*self._shape(rows))
+        needed, there = run_bytes(rows, tables) + 16 * self._store.shape[1] * rows, physical_memory()
         if needed > there:
             raise UsageError(
-                f"{rows:,} rows in {len(cut.headers)} tables need about {show_size(needed)} of memory, and this machine "
-                f"has {show_size(there)}: choose fewer tables (header=1, a smaller radius) or a FlatIndex"
+                f"{rows:,} rows in {tables:,} tables need about {show_size(needed)} of memory, and this machine has "
+                f"{show_size(there)}: choose fewer tables (header=1, a smaller radius) or a FlatIndex"
             )
         super().add(signatures)
 
@@ -83,17 +90,45 @@ class BlockIndex(FlatIndex):
         self._store[first : self._rows] = words
         while self._runs and self._runs[-1].count < max(SHORT, 2 * (self._rows - first)):
             first = self._runs.pop().first
-        self._runs.append(BlockRun.of(self._words()[first:], first, self._cut(self._rows - first)))
+        self._runs.append(
+            BlockRun.of(self._words()[first:], first, Cut.of(self.bits, *self._shape(self._rows - first)))
+        )
 
     def _words(self) -> U64:
         return self._store[: self._rows]
 
-    def _cut(self, rows: int) -> Cut:
-        """Return how a run of so many rows is cut; see the rule above."""
+    def _state(self) -> State:
+        parameters, arrays = super()._state()
+        given = {"radius": self._radius, "blocks": self._blocks, "header": self._header}
+        runs = [{"first": run.first, "count": run.count, "cut": run.cut.shape} for run in self._runs]
+        tables = {f"run{i}_{name}": array for i, run in enumerate(self._runs) for name, array in run.arrays().items()}
+        return {**parameters, **given, "runs": runs}, {**arrays, "words": self._words(), **tables}
+
+    def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        super()._restore(parameters, arrays)
+        given = (parameters[name] for name in ("radius", "blocks", "header"))
+        self._radius, self._blocks, self._header = _checked(self.bits, *given)
+        self._store = arrays["words"]
+        check_array(self._store, np.uint64, (self._rows, -(-self.bits // 64)))
+        self._runs, first = [], 0
+        for i, run in enumerate(parameters["runs"]):
+            cut = _checked_cut(self.bits, self._radius, *run["cut"])
+            if run["first"] != first or not 0 < run["count"] <= self._rows - first:
+                raise StorageError("the runs do not follow each other")
+            named = {name: arrays[f"run{i}_{name}"] for name in ("near", "rows", "starts")}
+            self._runs.append(BlockRun.restored(first, run["count"], cut, named))
+            first += run["count"]
+        if first != self._rows:
+            raise StorageError("the runs do not hold all rows")
+
+    def _shape(self, rows: int) -> tuple[int, int]:
+        """Return into how many blocks a run of so many rows is cut, and how many are in a header."""
         if rows < SHORT:
-            return Cut.of(self.bits, 1, 0)
-        header = self._header or _choose_header(self.bits, self._radius, rows)
-        return Cut.of(self.bits, self._blocks or self._radius + header, header)
+            return UNCUT
+        if self._blocks and self._header:
+            return self._blocks, self._header
+        header = _choose_header(self.bits, self._radius, rows)
+        return self._radius + header, header
 
     def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
         if radius > self._radius:
@@ -152,16 +187,23 @@ def _checked(bits: int, radius: int, blocks: int | None, header: int | None) -> 
     return blocks - header, blocks, header
 
 
+def _checked_cut(bits: int, radius: int, blocks: int, header: int) -> Cut:
+    """Return a cut that comes from a file."""
+    if (blocks, header) != UNCUT:
+        _checked(bits, radius, blocks, header)
+    return Cut.of(bits, blocks, header)
+
+
 def _choose_header(bits: int, radius: int, rows: int) -> int:
     """Return the number of blocks in a header that costs least.
 
-    >>> [_choose_header(64, 3, 1 << log) for log in (20, 22, 23, 24, 28, 30)]
-    [1, 1, 2, 2, 2, 3]
+    >>> [_choose_header(64, 3, 1 << log) for log in (20, 22, 23, 30, 33)]
+    [1, 1, 2, 2, 3]
     """
 
     def cost(header: int) -> float:
         blocks = radius + header
-        return math.comb(blocks, header) * (_PROBE + rows * 2.0 ** -(bits * header / blocks))
+        return math.comb(blocks, header) * (_PROBE + rows * math.exp2(-bits * header / blocks))
 
     few = [header for header in range(2, bits - radius + 1) if math.comb(radius + header, header) <= _TABLES]
     return min([1, *few], key=cost)

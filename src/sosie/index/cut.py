@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -31,12 +31,14 @@ class Cut:
         """Cut bits into blocks of equal width, up to one, with a table for every choice of `chosen` blocks."""
         edges = np.arange(blocks + 1) * bits // blocks
         headers = list(combinations(range(blocks), chosen))
-        of_block = np.zeros((blocks, -(-bits // 64)), np.uint64)
-        for block in range(blocks):
-            for bit in range(edges[block], edges[block + 1]):
-                of_block[block, bit // 64] |= np.uint64(1 << bit % 64)
+        of_block = np.array([_mask(start, stop, -(-bits // 64)) for start, stop in pairwise(edges.tolist())])
         masks = np.array([np.bitwise_or.reduce(of_block[list(header)]) for header in headers])
         return Cut(edges, headers, masks)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of blocks, and how many of them are in a header."""
+        return len(self.edges) - 1, len(self.headers[0])
 
     def header_bits(self, table: int) -> int:
         """Return the number of bits of a table's header."""
@@ -54,7 +56,7 @@ class Cut:
     def columns(self) -> I64:
         """Return for each table the word with the fewest bits in its header: it tells rows with equal headers apart."""
         width = np.minimum(64, self.edges[-1] - 64 * np.arange(self.masks.shape[1]))
-        return np.argmax(width - np.bitwise_count(self.masks), axis=1)
+        return np.asarray(np.argmax(width - np.bitwise_count(self.masks), axis=1))
 
     def _fold(self, header: tuple[int, ...], bits: int) -> list[tuple[int, int, int, int]]:
         """Return the moves (word, down, mask, up) of a header's bits, each as long as word and address allow."""
@@ -66,3 +68,7 @@ class Cut:
                 moves.append((bit // 64, bit % 64, (1 << width) - 1, place))
                 bit, place = bit + width, (place + width) % bits
         return moves
+
+
+def _mask(start: int, stop: int, words: int) -> U64:
+    return np.frombuffer(((1 << stop) - (1 << start)).to_bytes(8 * words, "little"), np.uint64)

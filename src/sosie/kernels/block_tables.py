@@ -12,6 +12,10 @@ from sosie.kernels.hamming_join import first_shared, hamming
 from sosie.kernels.hits import Hits
 from sosie.kernels.near_any import near_any
 from sosie.kernels.popcount import popcount
+from sosie.kernels.prefetch import prefetch
+
+_AHEAD = 8  # queries that are looked up together, so that they wait for memory together
+_LINES = 16  # cache lines that are asked for beforehand in each table
 
 
 class Addresses(NamedTuple):
@@ -69,35 +73,36 @@ def fill_table(words: U64, first: int, table: int, made: BlockTables) -> None:
 
 
 @kernel
-def find_near(
-    tables: BlockTables, store: Store, queries: U64, radius: int, first: bool, room: int
-) -> tuple[Hits, int]:
+def find_near(tables: BlockTables, store: Store, queries: U64, radius: int, first: bool, room: int) -> tuple[Hits, int]:
     """Return the matches of each query, each once, in no order, and how many rows were compared.
 
     With `first`, rows above one that was found are left out. There is room for so many matches, and more where needed.
     """
-    addresses, count, work = tables.addresses, 0, 0
-    number = addresses.masks.shape[0]
+    masks, columns, count, work = tables.addresses.masks, tables.columns, 0, 0
     hits = Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
+    spans = np.empty((_AHEAD, masks.shape[0], 2), np.int64)
     for query in range(queries.shape[0]):
+        if query % _AHEAD == 0:
+            work += _look_up(tables, queries[query : query + _AHEAD], spans)
         bound = store.words.shape[0]
-        for table in range(number):
-            address = np.int64(_address(queries[query], addresses.moves[table]))
-            begin, end = np.int64(tables.starts[table, address]), np.int64(tables.starts[table, address + 1])
-            word = queries[query, tables.columns[table]]
-            work += end - begin
+        for table in range(masks.shape[0]):
+            begin, end = spans[query % _AHEAD, table]
+            word = queries[query, columns[table]]
             if begin == end or not near_any(tables.near[table], begin, end, word, radius + 1):
                 continue
             for place in range(begin, end):
                 if np.int64(popcount(tables.near[table, place] ^ word)) > radius:
                     continue
+                found = tables.near[table, place : place + 1]
+                if masks.shape[1] > 1:
+                    found = store.words[tables.rows[table, place]]
+                distance = hamming(found, queries[query])
+                if distance > radius or not first_shared(found, queries[query], masks[: table + 1]):
+                    continue
                 row = np.int64(tables.rows[table, place])
                 if row >= bound:
                     break
-                distance = hamming(store.words[row], queries[query])
-                if distance > radius or not _is_live(store.live, row):
-                    continue
-                if not first_shared(store.words[row], queries[query], addresses.masks[: table + 1]):
+                if not _is_live(store.live, row):
                     continue
                 if count == hits.rows.size:
                     hits = Hits(_longer(hits.queries), _longer(hits.rows), _longer(hits.distances))
@@ -106,6 +111,24 @@ def find_near(
                 if first:
                     bound = row
     return Hits(hits.queries[:count], hits.rows[:count], hits.distances[:count]), work
+
+
+@kernel
+def _look_up(tables: BlockTables, queries: U64, spans: I64) -> int:
+    """Write where the rows of some queries are in each table, begin to load them, and return their number."""
+    work = 0
+    for query in range(queries.shape[0]):
+        for table in range(spans.shape[1]):
+            address = np.int64(_address(queries[query], tables.addresses.moves[table]))
+            spans[query, table, 0] = tables.starts[table, address]
+            spans[query, table, 1] = tables.starts[table, address + 1]
+    for query in range(queries.shape[0]):
+        for table in range(spans.shape[1]):
+            begin, end = spans[query, table]
+            work += end - begin
+            for place in range(begin, min(end, begin + _LINES * 8), 8):
+                prefetch(tables.near[table], place)
+    return work
 
 
 @kernel
