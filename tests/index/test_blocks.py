@@ -74,7 +74,8 @@ def test_only_queries_that_the_tables_cannot_answer_are_compared_with_all_rows()
     assert index.search(near_one, 1).counters["comparisons"] < 3000
     assert index.search(near_one, 2).counters["comparisons"] >= 3000
     assert index.search(far_one, 1).counters["comparisons"] >= 3000
-    assert index.within(near_one, 3).counters == {"comparisons": 4, "probes": 4}
+    looked_up = index.within(near_one, 3).counters
+    assert looked_up["probes"] == 4 and 4 <= looked_up["comparisons"] < 40
     assert index.within(near_one, 4).counters == {"comparisons": 3000}
 
 

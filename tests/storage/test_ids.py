@@ -9,7 +9,9 @@ from sosie.storage.ids import id_arrays, ids_of
 
 
 @given(
-    texts=st.lists(st.text(), max_size=9), cut=st.integers(0, 9), kind=st.sampled_from((pa.string(), pa.large_string()))
+    texts=st.lists(st.text(max_size=9), max_size=9),
+    cut=st.integers(0, 9),
+    kind=st.sampled_from((pa.string(), pa.large_string())),
 )
 def test_strings_come_back_from_bytes_and_offsets(texts, cut, kind):
     ids = pa.array(texts, kind)[cut:]

@@ -69,7 +69,7 @@ def write_index(
     """Write an index of the class `name` so that it appears whole."""
     parameters, arrays = state
     kind = None
-    if len(ids) and not ids.numbered:
+    if not ids.numbered:
         kind = str(ids.all.type)
         if kind not in _ID_TYPES and not pa.types.is_integer(ids.all.type):
             raise UsageError(f"ids of type {kind} cannot be saved: use strings or integers")

@@ -64,6 +64,8 @@ class RowIds:
 
     def add(self, ids: Any) -> None:
         """Append the ids of new rows; an id of a present row raises."""
+        if not len(ids):
+            return
         given = not _counts_up(ids)
         if not given:
             ids = pa.array(np.arange(self._count, self._count + len(ids), dtype=np.int64))
