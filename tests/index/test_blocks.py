@@ -10,6 +10,7 @@ from sosie.errors import MismatchError, UsageError
 from sosie.index import blocks
 from sosie.index.block_run import run_bytes
 from sosie.index.blocks import BlockIndex
+from sosie.index.cut import UNCUT
 from sosie.types import Signatures
 
 
@@ -95,7 +96,7 @@ def test_added_one_by_one_there_are_few_runs_and_few_copies():
 
 def test_tables_are_chosen_by_the_number_of_rows(monkeypatch):
     index = BlockIndex(signatures("random", 100, 64))
-    assert index._shape(7) == blocks.UNCUT
+    assert index._shape(7) == UNCUT
     assert index._shape(1 << 20) == (4, 1)
     assert index._shape(1 << 24) == (5, 2)
     assert BlockIndex(signatures("random", 9, 64), header=3)._shape(100) == (6, 3)

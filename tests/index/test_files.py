@@ -145,6 +145,7 @@ def rewrite(folder, **changes):
         {"class": "RowIds"},
         {"rows": 8},
         {"rows": "x"},
+        {"rows": -5},
         {"id_type": "string"},
         {"parameters": {}},
         {"parameters": None},
@@ -162,6 +163,7 @@ def rewrite(folder, **changes):
                 {"first": 0, "count": 10, "cut": [4, 1]},
                 {"first": 1, "count": 8, "cut": [4, 1]},
                 {"first": 0, "count": "9", "cut": [4, 1]},
+                {"first": 0, "count": 9.0, "cut": [4, 1]},
                 {"first": 0},
             )
         ),

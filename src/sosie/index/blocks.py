@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sosie.errors import StorageError, UsageError
 from sosie.index.block_run import BlockRun, run_bytes
-from sosie.index.cut import Cut
+from sosie.index.cut import UNCUT, Cut, checked_shape, choose_header
 from sosie.index.files import State, check_array
 from sosie.index.flat import FlatIndex
 from sosie.kernels.arrays import read_only
@@ -19,15 +19,12 @@ from sosie.kernels.hits import concat_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
-from sosie.types import I32, I64, U64, Matches, Signatures
+from sosie.types import U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows has no tables: it is looked through
-UNCUT = 1, 0  # one block, none in the header
-_PROBE = 64  # the cost of a look-up, in comparisons
-_TABLES = 64  # more are never worth it, unless asked for
-_MOST = 10_000  # tables
 _ROWS = 2**32 - 1
-_TILE = 1024  # queries of one piece of work
+_TILE = 1024  # queries of one piece of work,
+_SMALL_TILE = 64  # and of one where most of what is found is not wanted
 
 
 class BlockIndex(FlatIndex):
@@ -56,7 +53,7 @@ class BlockIndex(FlatIndex):
     def __init__(
         self, signatures: Signatures, radius: int = 3, blocks: int | None = None, header: int | None = None
     ) -> None:
-        self._radius, self._blocks, self._header = _checked(signatures.bits, radius, blocks, header)
+        self._radius, self._blocks, self._header = checked_shape(signatures.bits, radius, blocks, header)
         self._store = np.empty((0, signatures.words.shape[1]), np.uint64)
         self._runs: list[BlockRun] = []
         super().__init__(signatures)
@@ -90,9 +87,8 @@ class BlockIndex(FlatIndex):
         self._store[first : self._rows] = words
         while self._runs and self._runs[-1].count < max(SHORT, 2 * (self._rows - first)):
             first = self._runs.pop().first
-        self._runs.append(
-            BlockRun.of(self._words()[first:], first, Cut.of(self.bits, *self._shape(self._rows - first)))
-        )
+        cut = Cut.of(self.bits, *self._shape(self._rows - first))
+        self._runs.append(BlockRun.of(self._words()[first:], first, cut))
 
     def _words(self) -> U64:
         return self._store[: self._rows]
@@ -107,7 +103,7 @@ class BlockIndex(FlatIndex):
     def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         super()._restore(parameters, arrays)
         given = (parameters[name] for name in ("radius", "blocks", "header"))
-        self._radius, self._blocks, self._header = _checked(self.bits, *given)
+        self._radius, self._blocks, self._header = checked_shape(self.bits, *given)
         self._store = arrays["words"]
         check_array(self._store, np.uint64, (self._rows, -(-self.bits // 64)))
         self._runs, first = [], 0
@@ -127,83 +123,63 @@ class BlockIndex(FlatIndex):
             return UNCUT
         if self._blocks and self._header:
             return self._blocks, self._header
-        header = _choose_header(self.bits, self._radius, rows)
+        header = choose_header(self.bits, self._radius, rows)
         return self._radius + header, header
 
     def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
         if radius > self._radius:
             return super()._near(queries, radius, first, threads)
-        store = Store(read_only(self._words()), read_only(self._live.reshape(-1)))
-
-        def find(start: int) -> tuple[I64, I64, I32, int]:
-            asked = read_only(queries[start : start + _TILE])
-            found = [run.find(store, asked, radius, first) for run in self._runs]
-            hits = concat_hits([hits for hits, _ in found])
-            hits = take_hits(hits, np.argsort(hits.rows, kind="stable"))
-            if first:  # every run, and every table of it, may have brought one
-                hits = take_hits(hits, np.unique(hits.queries, return_index=True)[1])
-            return *sort_hits(hits, len(asked), self.bits), sum(work for _, work in found)
-
-        starts = range(0, len(queries), _TILE)
-        parts = list(ordered_map(find, starts, min(thread_count(threads), len(starts))))
-        sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part[0]) for part in parts)])
-        probes = len(queries) * sum(len(run.cut.headers) for run in self._runs)
-        counters = {"comparisons": sum(part[3] for part in parts), "probes": probes}
-        rows, distances = np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
-        return Matches(np.cumsum(sizes), rows, distances, None, counters)
+        parts = _on_tiles(lambda tile: self._look_up(tile, radius, first), queries, _TILE, threads)
+        sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(found.offsets) for found in parts)])
+        rows, distances = (np.concatenate([getattr(found, name) for found in parts]) for name in ("rows", "distances"))
+        return Matches(np.cumsum(sizes), rows, distances, None, _sum_counters(parts))
 
     def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
-        near = self._near(queries, self._radius, False, threads)
-        sizes = np.diff(near.offsets)
-        enough, others = np.flatnonzero(sizes >= k), np.flatnonzero(sizes < k)
+        parts = _on_tiles(lambda tile: self._nearest(tile, k), queries, _SMALL_TILE, threads)
+        sizes = np.concatenate([np.diff(found.offsets) for found in parts])
+        enough, others = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
         rows, distances = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.int32)
-        places = near.offsets[enough, None] + np.arange(k)
-        rows[enough], distances[enough] = near.rows[places], near.distances[places]
-        counters = dict(near.counters)
+        rows[enough] = np.concatenate([found.rows for found in parts]).reshape(-1, k)
+        distances[enough] = np.concatenate([found.distances for found in parts]).reshape(-1, k)
+        counters = _sum_counters(parts)
         if len(others):
             far = super()._top(queries[others], k, threads)
             rows[others], distances[others] = far.rows.reshape(-1, k), far.distances.reshape(-1, k)
             counters["comparisons"] += far.counters["comparisons"]
         return Matches(np.arange(len(queries) + 1) * k, rows.reshape(-1), distances.reshape(-1), None, counters)
 
+    def _nearest(self, queries: U64, k: int) -> Matches:
+        """Return the k nearest rows of the queries for which tables know them, and no row of the others."""
+        near = self._look_up(queries, self._radius, False)
+        enough = np.diff(near.offsets) >= k
+        places = (near.offsets[:-1][enough, None] + np.arange(k)).reshape(-1)
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(k * enough)])
+        return Matches(offsets, near.rows[places], near.distances[places], None, near.counters)
 
-def _checked(bits: int, radius: int, blocks: int | None, header: int | None) -> tuple[int, int | None, int | None]:
-    """Return the radius that the tables guarantee, and blocks and header: both, or neither if none was given."""
-    if radius < 0:
-        raise UsageError(f"radius must be at least 0, got {radius}")
-    if blocks is None and header is None:
-        return min(radius, bits - 1), None, None
-    if header is None:
-        header = (blocks or 0) - radius
-    if blocks is None:
-        blocks = radius + header
-    if not 1 <= header <= blocks <= bits or blocks - header < radius:
-        raise UsageError(
-            f"{blocks} blocks with {header} in the header do not guarantee radius {radius} of {bits} bits: choose "
-            f"at least 1 block in the header, and from header + radius to {bits} blocks"
-        )
-    if math.comb(blocks, header) > _MOST:
-        raise UsageError(f"{header} of {blocks} blocks make more than {_MOST:,} tables: choose a smaller header")
-    return blocks - header, blocks, header
+    def _look_up(self, queries: U64, radius: int, first: bool) -> Matches:
+        """Find rows by tables, on one thread."""
+        store = Store(read_only(self._words()), read_only(self._live.reshape(-1)))
+        found = [run.find(store, read_only(queries), radius, first) for run in self._runs]
+        hits = concat_hits([hits for hits, _ in found])
+        hits = take_hits(hits, np.argsort(hits.rows, kind="stable"))
+        if first:  # every run, and every table of it, may have brought one
+            hits = take_hits(hits, np.unique(hits.queries, return_index=True)[1])
+        probes = len(queries) * sum(len(run.cut.headers) for run in self._runs)
+        counters = {"comparisons": sum(work for _, work in found), "probes": probes}
+        return Matches(*sort_hits(hits, len(queries), self.bits), None, counters)
+
+
+def _on_tiles(run: Callable[[U64], Matches], queries: U64, size: int, threads: int | None) -> list[Matches]:
+    tiles = [queries[start : start + size] for start in range(0, len(queries), size)]
+    return list(ordered_map(run, tiles, min(thread_count(threads), len(tiles))))
+
+
+def _sum_counters(parts: list[Matches]) -> dict[str, int]:
+    return {name: sum(found.counters[name] for found in parts) for name in ("comparisons", "probes")}
 
 
 def _checked_cut(bits: int, radius: int, blocks: int, header: int) -> Cut:
     """Return a cut that comes from a file."""
     if (blocks, header) != UNCUT:
-        _checked(bits, radius, blocks, header)
+        checked_shape(bits, radius, blocks, header)
     return Cut.of(bits, blocks, header)
-
-
-def _choose_header(bits: int, radius: int, rows: int) -> int:
-    """Return the number of blocks in a header that costs least.
-
-    >>> [_choose_header(64, 3, 1 << log) for log in (20, 22, 23, 30, 33)]
-    [1, 1, 2, 2, 3]
-    """
-
-    def cost(header: int) -> float:
-        blocks = radius + header
-        return math.comb(blocks, header) * (_PROBE + rows * math.exp2(-bits * header / blocks))
-
-    few = [header for header in range(2, bits - radius + 1) if math.comb(radius + header, header) <= _TABLES]
-    return min([1, *few], key=cost)

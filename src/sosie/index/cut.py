@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
 
+from sosie.errors import UsageError
 from sosie.kernels.block_tables import Addresses
 from sosie.types import I64, U64
+
+UNCUT = 1, 0  # one block, none in the header
+_PROBE = 64  # the cost of a look-up, in comparisons
+_TABLES = 64  # more are never worth it, unless asked for
+_MOST = 10_000  # tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +75,41 @@ class Cut:
                 moves.append((bit // 64, bit % 64, (1 << width) - 1, place))
                 bit, place = bit + width, (place + width) % bits
         return moves
+
+
+def checked_shape(bits: int, radius: int, blocks: int | None, header: int | None) -> tuple[int, int | None, int | None]:
+    """Return the radius that the tables guarantee, and blocks and header: both, or neither if none was given."""
+    if radius < 0:
+        raise UsageError(f"radius must be at least 0, got {radius}")
+    if blocks is None and header is None:
+        return min(radius, bits - 1), None, None
+    if header is None:
+        header = (blocks or 0) - radius
+    if blocks is None:
+        blocks = radius + header
+    if not 1 <= header <= blocks <= bits or blocks - header < radius:
+        raise UsageError(
+            f"{blocks} blocks with {header} in the header do not guarantee radius {radius} of {bits} bits: choose "
+            f"at least 1 block in the header, and from header + radius to {bits} blocks"
+        )
+    if math.comb(blocks, header) > _MOST:
+        raise UsageError(f"{header} of {blocks} blocks make more than {_MOST:,} tables: choose a smaller header")
+    return blocks - header, blocks, header
+
+
+def choose_header(bits: int, radius: int, rows: int) -> int:
+    """Return the number of blocks in a header that costs least.
+
+    >>> [choose_header(64, 3, 1 << log) for log in (20, 22, 23, 30, 33)]
+    [1, 1, 2, 2, 3]
+    """
+
+    def cost(header: int) -> float:
+        blocks = radius + header
+        return math.comb(blocks, header) * (_PROBE + rows * math.exp2(-bits * header / blocks))
+
+    few = [header for header in range(2, bits - radius + 1) if math.comb(radius + header, header) <= _TABLES]
+    return min([1, *few], key=cost)
 
 
 def _mask(start: int, stop: int, words: int) -> U64:

@@ -52,7 +52,7 @@ def load_index(directory: str | os.PathLike[str]) -> Index | KeyIndex:
     try:
         ids = _restored_ids(int(meta["rows"]), meta["id_type"], arrays)
         return made.restored(ids, meta["digest"], (meta["parameters"], arrays))
-    except (KeyError, TypeError, ValueError, IndexError, SosieError, pa.ArrowInvalid) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, SosieError, pa.ArrowInvalid) as error:
         message = f"{directory}: is not an index of this version ({error}). Build it again."
         raise StorageError(message) from error
 
@@ -93,6 +93,8 @@ def check_starts(starts: NDArray[Any], count: int) -> None:
 
 def _restored_ids(rows: int, kind: str | None, arrays: Mapping[str, NDArray[Any]]) -> RowIds:
     removed = arrays["removed"]
+    if rows < 0:
+        raise StorageError(f"{rows} rows")
     if removed.dtype != np.int64 or removed.ndim != 1 or len(np.unique(removed)) < len(removed):
         raise StorageError("the removed rows are not distinct numbers")
     if len(removed) and not (0 <= removed.min() and removed.max() < rows):
