@@ -8,6 +8,7 @@ import faiss
 import numpy as np
 
 from benchmarks.measure import Row, best, row
+from sosie.index.blocks import BlockIndex
 from sosie.index.flat import FlatIndex
 from sosie.matches.blocks import join_blocks
 from sosie.types import Signatures
@@ -19,7 +20,7 @@ def rows() -> list[Row]:
     """Measure every job and return it beside its peer."""
     faiss.omp_set_num_threads(1)
     _warm()
-    return [*search_wide(), *search_narrow(), *join_near()]
+    return [*search_wide(), *search_narrow(), *within_near(), *join_near()]
 
 
 def search_wide(count: int = 500_000, bits: int = 1024) -> list[Row]:
@@ -41,6 +42,26 @@ def search_narrow(count: int = 4_000_000) -> list[Row]:
         detail = f"{count:,} random rows; same distances: {same}"
         table.append(row(f"exhaustive top-10, 64 bits, {name}", "FAISS IndexBinaryFlat", ours, peer, goal, detail))
     return table
+
+
+def within_near(count: int = 1 << 22, radius: int = 3, asked: int = 20_000) -> list[Row]:
+    """All rows within 3 bits of each query, among random 64-bit signatures; half of the queries have a near row."""
+    rng = np.random.default_rng(_SEED)
+    words = rng.integers(0, 2**64, (count, 1), dtype=np.uint64)
+    queries = rng.integers(0, 2**64, (asked, 1), dtype=np.uint64)
+    queries[::2] = _flip(words[: len(queries[::2])], radius, rng)
+    index, signed = BlockIndex(Signatures(words), radius), Signatures(queries)
+    peer = faiss.IndexBinaryMultiHash(64, radius + 1, 16)
+    peer.nflip = 0
+    peer.add(_bytes(words))
+    ours, theirs = [], []
+    for _ in range(3):  # in turns; the radius of the peer is exclusive
+        ours.append(best(lambda: index.within(signed, radius, threads=1), 3))
+        theirs.append(best(lambda: peer.range_search(_bytes(queries), radius + 1), 1))
+    same = np.array_equal(peer.range_search(_bytes(queries), radius + 1)[0], index.within(signed, radius).offsets)
+    name = f"FAISS IndexBinaryMultiHash(64, {radius + 1}, 16)"
+    detail = f"{count:,} random rows, {asked:,} queries; same numbers of matches: {same}"
+    return [row(f"within {radius} bits, 64 bits, batch", name, min(ours), min(theirs), 20, detail)]
 
 
 def join_near(count: int = 1_000_000, radius: int = 3, asked: int = 50_000) -> list[Row]:
@@ -105,6 +126,7 @@ def _warm() -> None:
     few = Signatures(np.arange(2000, dtype=np.uint64))
     FlatIndex(few).search(few, 2, threads=1)
     join_blocks(few, radius=3, threads=1)
+    BlockIndex(few).within(few, 3, threads=1)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     )
     from sosie.features.frequencies import DocumentFrequencies as DocumentFrequencies
     from sosie.features.shingles import Shingles as Shingles
+    from sosie.index.blocks import BlockIndex as BlockIndex
+    from sosie.index.files import load_index as load_index
     from sosie.index.flat import FlatIndex as FlatIndex
     from sosie.index.keys import KeyIndex as KeyIndex
     from sosie.matches.candidates import Exact as Exact
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BlockIndex": "sosie.index.blocks",
     "Clusters": "sosie.types",
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
@@ -105,6 +108,7 @@ _HOMES = {
     "VerifiedPairs": "sosie.types",
     "dedup": "sosie.deduplicate",
     "join": "sosie.matches.join",
+    "load_index": "sosie.index.files",
     "load_signatures": "sosie.signatures.files",
     "passages": "sosie.text.passages",
     "load_signer": "sosie.signatures.files",

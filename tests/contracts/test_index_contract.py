@@ -1,5 +1,7 @@
 """One suite over every Hamming index: add a line to INDEXES for a new one."""
 
+import tempfile
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,13 +10,44 @@ from hypothesis import strategies as st
 from tests.oracle_hamming import KINDS, WIDTHS, listed, near, nearest, queries_near, signatures
 
 from sosie.errors import MismatchError, UsageError
+from sosie.index import blocks
+from sosie.index.blocks import BlockIndex
+from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.types import Signatures
 
+
+def saved(make):
+    """Return what makes an index, saves it and loads it."""
+
+    def load(rows):
+        with tempfile.TemporaryDirectory() as folder:
+            make(rows).save(folder)
+            return load_index(folder)
+
+    return load
+
+
+def two_of_nine(rows):
+    return BlockIndex(rows, radius=5, blocks=9, header=2) if rows.bits >= 9 else BlockIndex(rows, header=1, radius=0)
+
+
 INDEXES = {
     "flat": FlatIndex,
+    "blocks": BlockIndex,
+    "blocks, 2 of 9": two_of_nine,
+    "flat, loaded": saved(FlatIndex),
+    "blocks, loaded": saved(BlockIndex),
 }
 SIZES = (0, 1, 255, 256, 257, 511, 512, 513, 1037)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_rows_have_tables():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SHORT", 16)
+        yield
+
 
 pytestmark = pytest.mark.parametrize("make", INDEXES.values(), ids=INDEXES.keys())
 

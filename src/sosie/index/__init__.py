@@ -1,7 +1,9 @@
 """WHERE ARE THE NEAR ONES? One index per file; `base` states what every Hamming index promises."""
 
 from sosie.index.base import Index
+from sosie.index.blocks import BlockIndex
+from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.keys import KeyIndex
 
-__all__ = ["FlatIndex", "Index", "KeyIndex"]
+__all__ = ["BlockIndex", "FlatIndex", "Index", "KeyIndex", "load_index"]

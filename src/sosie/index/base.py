@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
-from sosie.errors import MismatchError, UsageError
+from sosie.errors import MismatchError, StorageError, UsageError
+from sosie.index.files import State, write_index
 from sosie.index.ids import RowIds
 from sosie.types import I64, U64, Matches, Signatures
 
@@ -30,7 +33,8 @@ class Index(ABC):
     - **Counters** tell the work: `comparisons` is the number of rows that had to be looked at, over all queries.
 
     An implementation builds on the hooks `_append`, `_forget`, `_top`, `_near` and `_words`, which may rely on checked
-    arguments and on at least one row and one query. An approximate index documents which part of this it relaxes.
+    arguments and on at least one row and one query; `_state` and `_restore` let it be saved. An approximate index
+    documents which part of this it relaxes.
     """
 
     def __init__(self, signatures: Signatures) -> None:
@@ -96,6 +100,25 @@ class Index(ABC):
         if len(rows):
             self._forget(rows)
 
+    def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the index to a directory, from which `load_index` maps it without building it again.
+
+        The directory appears whole. It must not exist or be empty; `overwrite` replaces one that Sosie wrote.
+        """
+        parameters, arrays = self._state()
+        state = {"bits": self.bits, **parameters}, {"removed": self._removed, **arrays}
+        write_index(directory, type(self).__name__, self._ids, self.digest, state, overwrite=overwrite)
+
+    @classmethod
+    def restored(cls, ids: RowIds, digest: str | None, state: State) -> Self:
+        """Return the index that `save` wrote; for `load_index`, which has checked what it can."""
+        parameters, arrays = state
+        index = cls.__new__(cls)
+        index._bits, index._digest, index._ids = int(parameters["bits"]), digest, ids
+        index._removed = np.array(arrays["removed"])
+        index._restore(parameters, arrays)
+        return index
+
     @abstractmethod
     def _append(self, words: U64) -> None:
         """Store rows after those that are there."""
@@ -115,6 +138,17 @@ class Index(ABC):
     @abstractmethod
     def _words(self) -> U64:
         """Return the words of every row that was ever added; those of removed rows do not matter."""
+
+    def _state(self) -> State:
+        """Return the parameters (JSON) and the arrays from which `_restore` makes the index again."""
+        raise UsageError(f"{type(self).__name__} cannot be saved: save its signatures, and build it from them")
+
+    def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Take over parameters and arrays; the arrays cannot be written, and nothing about them is sure but the bytes.
+
+        What does not fit raises `StorageError`, whose text names no file.
+        """
+        raise StorageError(f"{type(self).__name__} cannot be loaded")
 
     def _check(self, other: Signatures) -> None:
         if other.bits != self.bits:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sosie.errors import UsageError
+from sosie.errors import StorageError, UsageError
 from sosie.index.base import Index
-from sosie.kernels.arrays import aligned_zeros
+from sosie.index.files import State, check_array
+from sosie.kernels.arrays import aligned_zeros, read_only
 from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.plane_top import UNFILLED, plane_top
@@ -56,7 +57,7 @@ class FlatIndex(Index):
     def _reserve(self, blocks: int) -> None:
         """Make room for blocks; room grows by halves, so that adding row by row costs little."""
         have = len(self._planes)
-        if blocks <= have:
+        if blocks <= have and self._planes.flags.writeable:
             return
         room = max(blocks, have + have // 2)
         planes, live = aligned_zeros((room, *self._planes.shape[1:])), aligned_zeros((room, BLOCK // 64))
@@ -64,20 +65,39 @@ class FlatIndex(Index):
         self._planes, self._live = planes, live
 
     def _forget(self, rows: I64) -> None:
+        if not self._live.flags.writeable:
+            live = aligned_zeros(self._live.shape)
+            live[:] = self._live
+            self._live = live
         marks = self._live.reshape(-1)
         np.bitwise_and.at(marks, rows // 64, ~(np.uint64(1) << (rows % 64).astype(np.uint64)))
 
     def _words(self) -> U64:
         words = np.empty((self._rows, -(-self.bits // 64)), np.uint64)
-        get_rows(self._planes, words)
+        get_rows(read_only(self._planes), words)
         return words
+
+    def _state(self) -> State:
+        blocks = -(-self._rows // BLOCK)
+        return {}, {"planes": self._planes[:blocks], "live": self._live[:blocks]}
+
+    def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        if not 1 <= self.bits <= _WIDEST:
+            raise StorageError(f"signatures of {self.bits} bits")
+        self._planes, self._live, self._rows = arrays["planes"], arrays["live"], len(self._ids)
+        blocks = -(-self._rows // BLOCK)
+        check_array(self._planes, np.uint64, (blocks, plane_count(self.bits), BLOCK // 64))
+        check_array(self._live, np.uint64, (blocks, BLOCK // 64))
+        alive = np.flatnonzero(np.unpackbits(self._live.reshape(-1).view(np.uint8), bitorder="little"))
+        if not np.array_equal(alive, np.delete(np.arange(self._rows), self._removed)):
+            raise StorageError("the rows that are marked are not those that were not removed")
 
     def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
         def run(task: _Task) -> I64:
             query, first, last = task
             asked = ask_planes(queries[query : query + _TILE], self._planes.shape[1])
             best = np.full((len(asked.order), k), UNFILLED)
-            plane_top(self._planes, self._live, first, last, asked, best)
+            plane_top(read_only(self._planes), read_only(self._live), first, last, asked, best)
             return best
 
         pieces = self._by_tile(run, len(queries), threads)
@@ -103,12 +123,13 @@ class FlatIndex(Index):
 
     def _scan(self, queries: U64, task: _Task, radius: int, wanted: int) -> Hits:
         """Collect the matches of some queries in a span of blocks, a room full at a time."""
-        asked = ask_planes(queries, self._planes.shape[1])
+        planes, live = read_only(self._planes), read_only(self._live)
+        asked = ask_planes(queries, planes.shape[1])
         remaining = np.full(len(queries), wanted)
-        room = room_within(len(queries), self._planes.shape[1])
+        room = room_within(len(queries), planes.shape[1])
         pieces, block = [], task[1]
         while True:
-            block, count = plane_within(self._planes, self._live, block, task[2], asked, radius, remaining, room)
+            block, count = plane_within(planes, live, block, task[2], asked, radius, remaining, room)
             pieces.append(take_hits(room, slice(count)))
             if block >= task[2]:
                 return concat_hits(pieces)

@@ -31,8 +31,23 @@ class RowIds:
         self._gone: set[int] = set()
         self._rows: dict[Any, int] | None = None
 
+    @staticmethod
+    def restored(count: int, given: Any, removed: I64) -> RowIds:
+        """Return the ids of so many rows, `given` or None for numbers, some of which were removed."""
+        ids = RowIds()
+        ids._count = count
+        if given is not None:
+            ids._numbered, ids._chunks = False, [given]
+        ids._gone = set(removed.tolist())
+        return ids
+
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def numbered(self) -> bool:
+        """Whether every row has its number as id."""
+        return self._numbered
 
     @property
     def all(self) -> Any:
@@ -49,6 +64,8 @@ class RowIds:
 
     def add(self, ids: Any) -> None:
         """Append the ids of new rows; an id of a present row raises."""
+        if not len(ids):
+            return
         given = not _counts_up(ids)
         if not given:
             ids = pa.array(np.arange(self._count, self._count + len(ids), dtype=np.int64))

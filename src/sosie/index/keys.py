@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, Self
 
 import numpy as np
 
-from sosie.errors import MismatchError
+from sosie.errors import MismatchError, StorageError
+from sosie.index.files import State, check_array, check_starts, write_index
 from sosie.index.ids import RowIds
+from sosie.kernels.arrays import read_only
 from sosie.kernels.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
-from sosie.kernels.key_lookup import KeyTables, build_tables, find_rows, most_found
+from sosie.kernels.key_lookup import KeyTables, build_tables, directory_bits, find_rows, most_found
 from sosie.kernels.parallel import ordered_map, spans
 from sosie.types import I32, I64, U64, Keys, Matches
 
@@ -82,6 +85,37 @@ class KeyIndex:
         distances = np.concatenate([np.empty(0, np.int32), *(part[2] for part in found)])
         return Matches(np.cumsum(sizes), rows, distances, self._ids.of(rows), {"looked_up": int(bounds.sum())})
 
+    def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the index to a directory, from which `load_index` maps it without building it again.
+
+        The directory appears whole. It must not exist or be empty; `overwrite` replaces one that Sosie wrote.
+        """
+        arrays: dict[str, Any] = {"removed": np.empty(0, np.int64)}
+        for i, (values, _, run) in enumerate(self._runs):
+            parts = {"values": values, "keys": run.keys, "rows": run.rows, "directory": run.directory}
+            arrays |= {f"run{i}_{name}": array for name, array in parts.items()}
+        parameters = {"tables": self._tables, "runs": [len(values) for values, _, _ in self._runs]}
+        write_index(directory, "KeyIndex", self._ids, self.digest, (parameters, arrays), overwrite=overwrite)
+
+    @classmethod
+    def restored(cls, ids: RowIds, digest: str | None, state: State) -> Self:
+        """Return the index that `save` wrote; for `load_index`, which has checked what it can."""
+        parameters, arrays = state
+        index = cls.__new__(cls)
+        index._tables, index._digest, index._ids, index._runs = int(parameters["tables"]), digest, ids, []
+        first = 0
+        for i, count in enumerate(parameters["runs"]):
+            values = arrays[f"run{i}_values"]
+            check_array(values, np.uint64, (count, index._tables))
+            named = {name: read_only(arrays[f"run{i}_{name}"]) for name in ("keys", "rows", "directory")}
+            tables = KeyTables(**named, bits=directory_bits(count))
+            _check_tables(tables, index._tables, first, count)
+            index._runs.append((values, first, tables))
+            first += count
+        if first != len(ids) or len(arrays["removed"]):
+            raise StorageError("the runs do not hold all rows")
+        return index
+
     def _find(self, queries: U64) -> tuple[I64, I64, I32]:
         hits = concat_hits([_find_in(run, queries, first) for _, first, run in self._runs])
         return sort_hits(hits, len(queries), self._tables)
@@ -98,3 +132,13 @@ class KeyIndex:
 def _find_in(run: KeyTables, queries: U64, first: int) -> Hits:
     room = room_for_hits(int(np.minimum(most_found(run, queries), run.keys.shape[1]).sum()))
     return take_hits(room, slice(find_rows(run, queries, first, room)))
+
+
+def _check_tables(run: KeyTables, tables: int, first: int, count: int) -> None:
+    """Refuse tables from a file if a look-up in them could leave the arrays."""
+    check_array(run.keys, np.uint64, (tables, count))
+    check_array(run.rows, np.int64, (tables, count))
+    check_array(run.directory, np.int64, (tables, (1 << run.bits) + 1))
+    check_starts(run.directory, count)
+    if np.any(run.rows < first) or np.any(run.rows >= first + count):
+        raise StorageError("a table names a row that is not in it")

@@ -68,11 +68,11 @@ def join_groups(
                 return i, count, work
             work += end - others
             for j in range(others, end):
-                if _distance(near[i], near[j]) > sought.radius:
+                if hamming(near[i], near[j]) > sought.radius:
                     continue
-                if sought.split == 0 and _distance(near[i], near[j]) == 0:
+                if sought.split == 0 and hamming(near[i], near[j]) == 0:
                     return i, EQUAL, work
-                if _first_shared(near[i], near[j], sought.masks):
+                if first_shared(near[i], near[j], sought.masks):
                     pairs[count, 0], pairs[count, 1] = rows[i], rows[j]
                     count += 1
             i += 1
@@ -81,7 +81,8 @@ def join_groups(
 
 
 @kernel
-def _distance(a: U64, b: U64) -> int:
+def hamming(a: U64, b: U64) -> int:
+    """Return the number of bits in which two signatures differ."""
     distance = np.int64(0)
     for w in range(a.size):
         distance += np.int64(popcount(a[w] ^ b[w]))
@@ -89,7 +90,7 @@ def _distance(a: U64, b: U64) -> int:
 
 
 @kernel
-def _first_shared(a: U64, b: U64, masks: U64) -> bool:
+def first_shared(a: U64, b: U64, masks: U64) -> bool:
     """Say whether the last table is the first whose header two rows share."""
     last = masks.shape[0] - 1
     for table in range(last + 1):

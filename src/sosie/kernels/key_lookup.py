@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.kernels.arrays import I64, U64
+from sosie.kernels.arrays import I64, U64, read_only
 from sosie.kernels.compile import kernel
 from sosie.kernels.hits import Hits
 from sosie.kernels.mix import splitmix64
@@ -25,7 +25,7 @@ class KeyTables(NamedTuple):
 def build_tables(values: U64, first: int) -> KeyTables:
     """Sort the keys of rows `first` and up, table by table."""
     count, tables = values.shape
-    bits = max(1, (count // 2).bit_length())
+    bits = directory_bits(count)
     made = KeyTables(
         np.empty((tables, count), np.uint64),
         np.empty((tables, count), np.int64),
@@ -36,7 +36,12 @@ def build_tables(values: U64, first: int) -> KeyTables:
         mixed = _mix_column(values, table)
         made.keys[table], made.rows[table] = sort_by_top_bits(mixed, np.arange(first, first + count), bits)
         _fill_directory(made.keys[table], bits, made.directory[table])
-    return made
+    return KeyTables(read_only(made.keys), read_only(made.rows), read_only(made.directory), bits)
+
+
+def directory_bits(count: int) -> int:
+    """Return how many leading bits the directory of so many keys tells apart."""
+    return max(1, (count // 2).bit_length())
 
 
 @kernel

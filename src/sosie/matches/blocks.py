@@ -8,11 +8,10 @@ pair is written only by the first table whose header it shares.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
+from sosie.index.cut import Cut
 from sosie.kernels.hamming_join import EQUAL, Sought, hash_headers, join_groups
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.sort_rows import bits_to_tell, sort_by_top_bits
@@ -65,54 +64,15 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs
     return Pairs(pairs[:, 0], pairs[:, 1], counters)
 
 
-@dataclass(frozen=True)
-class _Cut:
-    """Bits cut into blocks, block i from `edges[i]` to `edges[i + 1]`, and the blocks of every table's header."""
-
-    edges: I64
-    headers: list[tuple[int, ...]]
-    masks: U64
-
-    @staticmethod
-    def of(bits: int, radius: int, chosen: int) -> _Cut:
-        blocks = radius + chosen
-        edges = np.arange(blocks + 1) * bits // blocks
-        headers = list(combinations(range(blocks), chosen))
-        of_block = np.zeros((blocks, -(-bits // 64)), np.uint64)
-        for block in range(blocks):
-            for bit in range(edges[block], edges[block + 1]):
-                of_block[block, bit // 64] |= np.uint64(1 << bit % 64)
-        masks = np.array([np.bitwise_or.reduce(of_block[list(header)]) for header in headers])
-        return _Cut(edges, headers, masks)
-
-    def header_bits(self, table: int) -> int:
-        """Return the number of bits of a table's header."""
-        return int(sum(self.edges[block + 1] - self.edges[block] for block in self.headers[table]))
-
-    def moves(self, table: int) -> I64:
-        """Return the moves (from bit, width, to bit) that bring a table's header to the top of a word."""
-        chosen = self.headers[table]
-        others = [block for block in range(len(self.edges) - 1) if block not in chosen]
-        top, moves = 64, [[0, 0, 0]]
-        for block in [*reversed(chosen), *reversed(others)]:
-            start, width = int(self.edges[block]), int(self.edges[block + 1] - self.edges[block])
-            top -= width
-            if start + width == moves[-1][0]:  # it goes on below the block before it, as it was
-                moves[-1] = [start, moves[-1][1] + width, top]
-            else:
-                moves.append([start, width, top])
-        return np.array(moves[1:], np.int64)
-
-
-def _choose_cut(words: U64, bits: int, radius: int) -> _Cut:
+def _choose_cut(words: U64, bits: int, radius: int) -> Cut:
     """Return the cut that costs least, by the sizes that its groups have in a sample."""
     count = len(words)
     sample = words[np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False)]
-    best, best_cost = _Cut.of(bits, radius, 1), math.inf
+    best, best_cost = Cut.of(bits, radius + 1, 1), math.inf
     for chosen in range(1, bits - radius + 1):
         if math.comb(radius + chosen, chosen) > _TABLES and chosen > 1:
             break
-        cut = _Cut.of(bits, radius, chosen)
+        cut = Cut.of(bits, radius + chosen, chosen)
         groups = np.mean([_rows_per_group(sample, cut, table, count) for table in _some(len(cut.headers))])
         cost = len(cut.headers) * count * (_SORT + groups / 2) * words.shape[1]
         if cost >= best_cost:
@@ -125,20 +85,20 @@ def _some(tables: int) -> range:
     return range(0, tables, -(-tables // 8))
 
 
-def _rows_per_group(sample: U64, cut: _Cut, table: int, count: int) -> float:
+def _rows_per_group(sample: U64, cut: Cut, table: int, count: int) -> float:
     """Estimate with how many rows a row is compared: as by chance, or as the sample shows."""
     _, sizes = np.unique(hash_headers(sample, cut.masks[table]), return_counts=True)
     observed = float(np.sum(sizes * (sizes - 1))) / max(1, len(sample) * (len(sample) - 1))
     return count * max(observed, 2.0 ** -cut.header_bits(table))
 
 
-def _join_one_word(sought: Sought, cut: _Cut, tables: range) -> tuple[I64, int] | None:
+def _join_one_word(sought: Sought, cut: Cut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
     room, pairs = Room.of(count), np.empty((max(count, 2**16), 2), np.int64)
     pieces, work = [pairs[:0]], 0
     for table in tables:
         bits = min(cut.header_bits(table), bits_to_tell(count))
-        starts = split_parts(sought.words, cut.moves(table), bits - bits // 2, room)
+        starts = split_parts(sought.words, _moves(cut, table), bits - bits // 2, room)
         this = sought._replace(masks=sought.masks[: table + 1])
         part = 0
         while part < len(starts) - 1:
@@ -152,7 +112,22 @@ def _join_one_word(sought: Sought, cut: _Cut, tables: range) -> tuple[I64, int] 
     return np.concatenate(pieces), work
 
 
-def _join_several_words(sought: Sought, cut: _Cut, tables: range) -> tuple[I64, int] | None:
+def _moves(cut: Cut, table: int) -> I64:
+    """Return the moves (from bit, width, to bit) that bring a table's header to the top of a word."""
+    chosen = cut.headers[table]
+    others = [block for block in range(len(cut.edges) - 1) if block not in chosen]
+    top, moves = 64, [[0, 0, 0]]
+    for block in [*reversed(chosen), *reversed(others)]:
+        start, width = int(cut.edges[block]), int(cut.edges[block + 1] - cut.edges[block])
+        top -= width
+        if start + width == moves[-1][0]:  # it goes on below the block before it, as it was
+            moves[-1] = [start, moves[-1][1] + width, top]
+        else:
+            moves.append([start, width, top])
+    return np.array(moves[1:], np.int64)
+
+
+def _join_several_words(sought: Sought, cut: Cut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
     pairs = np.empty((max(count, 2**16), 2), np.int64)
     pieces, work, bits = [pairs[:0]], 0, bits_to_tell(count)

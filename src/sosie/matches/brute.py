@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.kernels.arrays import aligned_zeros
+from sosie.kernels.arrays import aligned_zeros, read_only
 from sosie.kernels.parallel import ordered_map
 from sosie.kernels.plane_within import plane_within, room_within
 from sosie.kernels.planes import BLOCK, ask_planes, plane_count, set_rows
@@ -33,6 +33,7 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int | None) -
     planes, live = aligned_zeros((blocks, plane_count(bits), BLOCK // 64)), aligned_zeros((blocks, BLOCK // 64))
     set_rows(planes, 0, others)
     set_rows(live.reshape(-1, 1, BLOCK // 64), 0, np.ones((len(others), 1), np.uint64))
+    searched = read_only(planes), read_only(live)
 
     def run(start: int) -> tuple[I64, I64]:
         """Find the partners of a tile of rows; inside one collection only those that come later."""
@@ -42,7 +43,7 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int | None) -
         wanted = np.full(len(queries), _MANY)
         block, left, right = 0 if split else start // BLOCK, [], []
         while block < blocks:
-            block, count = plane_within(planes, live, block, blocks, asked, radius, wanted, room)
+            block, count = plane_within(*searched, block, blocks, asked, radius, wanted, room)
             a, b = room.queries[:count] + np.int64(start), room.rows[:count] + split
             later = a < b
             left.append(a[later])

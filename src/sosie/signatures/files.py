@@ -17,12 +17,11 @@ from sosie.signatures.registry import spec_from_dict
 from sosie.signatures.signer import KIND as SIGNER
 from sosie.signatures.signer import STATISTICS, Signer, digest_of, state_of
 from sosie.signatures.spec import Spec
+from sosie.storage.ids import IDS, id_arrays, ids_of
 from sosie.storage.manifest import read_artefact, write_artefact
-from sosie.text.column import as_column
 from sosie.types import Features, Keys, Signatures
 
 KIND = "signatures"
-IDS = ("ids", "id_bytes", "id_offsets")
 SIGNED = ("words", "keys", "volatility", "unsigned", *IDS)
 FEATURES = ("features", "feature_offsets")
 _OTHER_DIGEST = "the digest is not that of the signer. Sign again."
@@ -42,7 +41,7 @@ def save_signatures(
     if signed.digest not in (None, signer.digest):
         raise MismatchError(f"these were made by {signed.digest}, not by {signer.digest}: pass the signer of them")
     meta, arrays = state_of(spec, frequencies)
-    arrays.update({"unsigned": signed.unsigned, **_id_arrays(signed.ids)})
+    arrays.update({"unsigned": signed.unsigned, **id_arrays(signed.ids)})
     if features is not None:
         if len(features) != len(signed):
             raise MismatchError(f"features of {len(features)} documents for {len(signed)} that are signed")
@@ -64,7 +63,7 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
         statistics = meta["frequencies"]["digest"] if "frequencies" in meta else None
         if digest_of(spec_from_dict(meta["spec"]), statistics) != meta["digest"]:
             raise StorageError(_OTHER_DIGEST)
-        ids = _ids_of(arrays)
+        ids = ids_of(arrays)
         if "keys" in arrays:
             return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"])
         return Signatures(
@@ -100,7 +99,7 @@ def load_features(directory: str | os.PathLike[str]) -> tuple[Features, Any, Shi
     if not arrays.keys() >= set(FEATURES):
         raise StorageError(f"{directory}: holds no features of its documents. Sign again with --features.")
     with _naming(directory, "set of signatures"):
-        shingles, ids = spec_from_dict(meta["spec"]).shingles, _ids_of(arrays)
+        shingles, ids = spec_from_dict(meta["spec"]).shingles, ids_of(arrays)
         hashes, offsets = (arrays[name] for name in FEATURES)
         if hashes.dtype != np.uint64 or offsets.dtype != np.int64 or offsets.shape != (len(ids) + 1,):
             raise StorageError("the features are not those of the rows. Sign again.")
@@ -118,21 +117,3 @@ def _naming(directory: str | os.PathLike[str], what: str) -> Iterator[None]:
         raise StorageError(f"{directory}: {error}") from error
     except (KeyError, TypeError, ValueError, pa.ArrowInvalid) as error:
         raise StorageError(f"{directory}: is not a {what} of this version ({error}). Sign again.") from error
-
-
-def _id_arrays(ids: Any) -> dict[str, Any]:
-    if pa.types.is_integer(ids.type):
-        return {"ids": ids.to_numpy()}
-    texts = as_column(ids.cast(pa.large_string()))
-    first, last = texts.offsets[[0, -1]]
-    return {"id_bytes": texts.data[first:last], "id_offsets": texts.offsets - first}
-
-
-def _ids_of(arrays: dict[str, Any]) -> Any:
-    if "ids" in arrays:
-        return pa.array(arrays["ids"])
-    offsets, data = arrays["id_offsets"], arrays["id_bytes"]
-    buffers = [None, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(np.ascontiguousarray(data))]
-    ids = pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
-    ids.validate(full=True)
-    return ids

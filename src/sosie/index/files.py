@@ -1,0 +1,107 @@
+"""Indexes as files: their structure as it is in memory, so that an index that is loaded need not be built."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sosie.errors import SosieError, StorageError, UsageError
+from sosie.index.ids import RowIds
+from sosie.storage.ids import id_arrays, ids_of
+from sosie.storage.manifest import read_artefact, write_artefact
+from sosie.storage.output import OutputDirectory
+
+if TYPE_CHECKING:
+    from sosie.index.base import Index
+    from sosie.index.keys import KeyIndex
+
+KIND = "index"
+State = tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]  # parameters, as JSON has them, and arrays
+_HOMES = {
+    "BlockIndex": "sosie.index.blocks",
+    "FlatIndex": "sosie.index.flat",
+    "KeyIndex": "sosie.index.keys",
+}
+_ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
+
+
+def load_index(directory: str | os.PathLike[str]) -> Index | KeyIndex:
+    """Read an index that was saved: checked, then memory-mapped, not built again.
+
+    It can be searched, changed and saved again; what a change touches is copied to memory, the files stay as they are.
+
+    >>> import tempfile
+    >>> from sosie.index.flat import FlatIndex
+    >>> from sosie.types import Signatures
+    >>> index, folder = FlatIndex(Signatures(np.array([5, 6], np.uint64), ids=["a", "b"])), tempfile.mkdtemp()
+    >>> index.save(folder)
+    >>> load_index(folder).ids.to_pylist()
+    ['a', 'b']
+    """
+    meta, arrays = read_artefact(directory, KIND)
+    name = meta.get("class")
+    if name not in _HOMES:
+        raise StorageError(f"{directory}: holds an index of the class {name!r}, unknown to this version. Update Sosie.")
+    made: type[Index] | type[KeyIndex] = getattr(import_module(_HOMES[name]), name)
+    try:
+        ids = _restored_ids(int(meta["rows"]), meta["id_type"], arrays)
+        return made.restored(ids, meta["digest"], (meta["parameters"], arrays))
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, SosieError, pa.ArrowInvalid) as error:
+        message = f"{directory}: is not an index of this version ({error}). Build it again."
+        raise StorageError(message) from error
+
+
+def write_index(
+    directory: str | os.PathLike[str],
+    name: str,
+    ids: RowIds,
+    digest: str | None,
+    state: State,
+    *,
+    overwrite: bool,
+) -> None:
+    """Write an index of the class `name` so that it appears whole."""
+    parameters, arrays = state
+    kind = None
+    if not ids.numbered:
+        kind = str(ids.all.type)
+        if kind not in _ID_TYPES and not pa.types.is_integer(ids.all.type):
+            raise UsageError(f"ids of type {kind} cannot be saved: use strings or integers")
+        arrays = {**arrays, **id_arrays(ids.all)}
+    meta = {"class": name, "parameters": parameters, "rows": len(ids), "id_type": kind}
+    with OutputDirectory(directory, overwrite) as output:
+        write_artefact(output.path, KIND, arrays, digest=digest, meta=meta)
+
+
+def check_array(array: NDArray[Any], dtype: type, shape: tuple[int, ...]) -> None:
+    """Refuse an array from a file that is not what the rows need."""
+    if array.dtype != dtype or array.shape != shape:
+        raise StorageError(f"an array is {array.dtype}{list(array.shape)}, not {np.dtype(dtype)}{list(shape)}")
+
+
+def check_starts(starts: NDArray[Any], count: int) -> None:
+    """Refuse a table from a file whose parts do not follow each other, or are not all of its rows."""
+    if np.any(starts[:, 0] != 0) or np.any(starts[:, -1] != count) or np.any(starts[:, 1:] < starts[:, :-1]):
+        raise StorageError("the parts of a table do not follow each other")
+
+
+def _restored_ids(rows: int, kind: str | None, arrays: Mapping[str, NDArray[Any]]) -> RowIds:
+    removed = arrays["removed"]
+    if rows < 0:
+        raise StorageError(f"{rows} rows")
+    if removed.dtype != np.int64 or removed.ndim != 1 or len(np.unique(removed)) < len(removed):
+        raise StorageError("the removed rows are not distinct numbers")
+    if len(removed) and not (0 <= removed.min() and removed.max() < rows):
+        raise StorageError("a row was removed that is not there")
+    if kind is None:
+        return RowIds.restored(rows, None, removed)
+    ids = ids_of(arrays)
+    if len(ids) != rows:
+        raise StorageError(f"{len(ids)} ids for {rows} rows")
+    return RowIds.restored(rows, ids.cast(_ID_TYPES.get(kind, ids.type)), removed)
