@@ -9,10 +9,14 @@ from tests.oracle_hamming import KINDS, WIDTHS, listed, near, nearest, queries_n
 
 from sosie.errors import MismatchError, UsageError
 from sosie.index.flat import FlatIndex
+from sosie.index.slice_search import SliceSearch
+from sosie.index.slices import SliceIndex
 from sosie.types import Signatures
 
 INDEXES = {
     "flat": FlatIndex,
+    "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
+    "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),
 }
 SIZES = (0, 1, 255, 256, 257, 511, 512, 513, 1037)
 
