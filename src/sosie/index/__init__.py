@@ -3,5 +3,7 @@
 from sosie.index.base import Index
 from sosie.index.flat import FlatIndex
 from sosie.index.keys import KeyIndex
+from sosie.index.slice_search import SliceSearch
+from sosie.index.slices import SliceIndex
 
-__all__ = ["FlatIndex", "Index", "KeyIndex"]
+__all__ = ["FlatIndex", "Index", "KeyIndex", "SliceIndex", "SliceSearch"]

@@ -11,7 +11,7 @@ from sosie.kernels.bits import trailing_zeros
 from sosie.kernels.compile import kernel
 from sosie.kernels.popcount import popcount
 from sosie.kernels.slice_lists import SliceLists, slice_value
-from sosie.kernels.slice_sums import Sums, gain_of
+from sosie.kernels.slice_sums import Sums, are_many, gain_of
 
 WORK = ("stopped_all", "stopped_certain", "stopped_early", "lists", "postings", "candidates", "comparisons", "breadth")
 LISTS, POSTINGS, CANDIDATES, COMPARISONS, BREADTH = 3, 4, 5, 6, 7  # the stopping rules come first, by their numbers
@@ -55,27 +55,32 @@ def distance_to(table: SliceTable, row: int, queries: U64, query: int) -> int:
 def _expand(lists: SliceLists, queries: U64, query: int, radius: int, admit: bool, sums: Sums) -> tuple[int, int]:
     """Read the lists at exactly `radius` bits from the query's slices; return how many lists and postings."""
     visited, postings = 0, 0
-    count = sums.count[0]
+    of, count = sums.of, sums.count[0]
     for which in range(lists.edges.size - 1):
         low, width = lists.edges[which], lists.edges[which + 1] - lists.edges[which]
         if radius > width:
             continue
         value = slice_value(queries, query, low, width)
         offsets = lists.offsets[lists.starts[which] : lists.starts[which + 1]]
+        rows = lists.rows[which]
         gain = gain_of(width, radius)
         mask = (1 << radius) - 1
         while mask < 1 << width:
             begin, end = np.int64(offsets[value ^ mask]), np.int64(offsets[(value ^ mask) + 1])
             visited += 1
             postings += end - begin
-            for place in range(begin, end):
-                row = lists.rows[which, place]
-                if admit:
-                    sums.seen[count] = row
-                    count += np.int64(sums.of[row] == np.uint64(0))
-                    sums.of[row] += gain
-                elif sums.of[row] != np.uint64(0):
-                    sums.of[row] += gain
+            if not admit:
+                for place in range(begin, end):
+                    if of[rows[place]] != np.uint64(0):
+                        of[rows[place]] += gain
+            elif are_many(count, of.size):
+                for place in range(begin, end):
+                    of[rows[place]] += gain
+            else:
+                for place in range(begin, end):
+                    sums.seen[count] = rows[place]  # stays if the row is new
+                    count += np.int64(of[rows[place]] == np.uint64(0))
+                    of[rows[place]] += gain
             if mask == 0:
                 break
             mask = _next_mask(mask)

@@ -17,7 +17,10 @@ _FIELD = 0xFFFF  # score, distance and slices have 16 bits each: enough for sign
 
 
 class Sums(NamedTuple):
-    """`of[row]` is score | distance << 16 | slices << 32; the rows seen are `seen[: count[0]]`, as they came."""
+    """`of[row]` is score | distance << 16 | slices << 32; the rows seen are `seen[: count[0]]`, as they came.
+
+    As soon as that are many, they need not be noted any more: then a pass over all rows costs less.
+    """
 
     of: U64
     seen: U32
@@ -31,9 +34,15 @@ def no_sums(rows: int) -> Sums:
 
 
 @kernel
+def are_many(count: int, rows: int) -> bool:
+    """Say whether a pass over all rows costs less than one over those that were seen, in order."""
+    return 64 * count > rows
+
+
+@kernel
 def clear(sums: Sums) -> None:
     """Forget every row that was seen."""
-    if 16 * sums.count[0] > sums.of.size:
+    if are_many(sums.count[0], sums.of.size):
         sums.of[:] = np.uint64(0)
     else:
         for i in range(sums.count[0]):
@@ -73,17 +82,16 @@ def gain_of(width: int, radius: int) -> np.uint64:
 
 @kernel
 def live_rows(sums: Sums, live: Bools) -> U32:
-    """Return the live rows that were seen, in order."""
-    count = sums.count[0]
-    rows = np.empty(count, np.uint32)
+    """Return the live rows that were seen, in order; they may be changed when others are seen."""
     found = 0
-    if 64 * count > live.size:  # a pass over all rows costs less than sorting
+    if are_many(sums.count[0], live.size):
         for row in range(live.size):
             if sums.of[row] != np.uint64(0) and live[row]:
-                rows[found] = row
+                sums.seen[found] = row
                 found += 1
-        return rows[:found]
-    for i in range(count):
+        return sums.seen[:found]
+    rows = np.empty(sums.count[0], np.uint32)
+    for i in range(rows.size):
         if live[sums.seen[i]]:
             rows[found] = sums.seen[i]
             found += 1
