@@ -12,6 +12,7 @@ from sosie.kernels.hits import concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.slice_expand import BREADTH, WORK, SliceTable
 from sosie.kernels.slice_lists import SliceLists, build_lists, list_bytes, slice_edges
+from sosie.kernels.slice_sums import no_sums
 from sosie.kernels.slice_top import UNFILLED, slice_top
 from sosie.kernels.slice_within import slice_within
 from sosie.storage.resident import physical_memory
@@ -21,7 +22,7 @@ from sosie.types import I32, Counters, Matches, Signatures
 _WIDEST = 4096  # bits of a signature; the kernels' sums hold no more
 _WIDTHS = range(2, 29)
 _SPARSE = 64  # lists for each row that is looked at instead: making them anew would cost more
-_ROOM = 1 << 16  # matches that are collected before they are put aside
+_ROOM = 1 << 16  # matches that are collected, beside those of one more query, before they are put aside
 _Found = tuple[I64, I64, I32, I64]  # sizes by query, rows, distances, work
 
 
@@ -118,7 +119,7 @@ class SliceIndex(Index):
 
         def run(part: U64) -> _Found:
             best = np.full((len(part), k), UNFILLED)
-            work = slice_top(table, read_only(part), effort, best)
+            work = slice_top(table, read_only(part), effort, no_sums(self._rows), best)
             found = best != UNFILLED
             keys = best[found]
             return found.sum(axis=1), keys & (2**48 - 1), (keys >> 48).astype(np.int32), work
@@ -131,9 +132,9 @@ class SliceIndex(Index):
 
         def run(part: U64) -> _Found:
             work = np.zeros(len(WORK), np.int64)
-            room, pieces, query = room_for_hits(max(_ROOM, self._rows)), [], 0
+            sums, room, pieces, query = no_sums(self._rows), room_for_hits(_ROOM + self._rows), [], 0
             while query < len(part):
-                query, count = slice_within(table, read_only(part), query, limits, room, work)
+                query, count = slice_within(table, read_only(part), query, limits, sums, room, work)
                 pieces.append(take_hits(room, slice(count)))
             offsets, rows, distances = sort_hits(concat_hits(pieces), len(part), self.bits)
             return np.diff(offsets), rows, distances, work

@@ -27,9 +27,8 @@ class Sums(NamedTuple):
     count: I64
 
 
-@kernel
 def no_sums(rows: int) -> Sums:
-    """Return sums of rows that were not seen yet."""
+    """Return sums of rows that were not seen yet; no kernel, so that memory is taken only where rows are seen."""
     return Sums(np.zeros(rows, np.uint64), np.empty(rows + 1, np.uint32), np.zeros(1, np.int64))
 
 

@@ -8,18 +8,17 @@ from sosie.kernels.arrays import I64, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.slice_expand import CANDIDATES, COMPARISONS, WORK, SliceTable, distance_to, look
 from sosie.kernels.slice_rules import ALL, EARLY, Effort, Shape, most_promising, settle
-from sosie.kernels.slice_sums import clear, known, live_rows, no_sums
+from sosie.kernels.slice_sums import Sums, clear, known, live_rows
 
 UNFILLED = np.iinfo(np.int64).max
 
 
 @kernel
-def slice_top(table: SliceTable, queries: U64, effort: Effort, best: I64) -> I64:
+def slice_top(table: SliceTable, queries: U64, effort: Effort, sums: Sums, best: I64) -> I64:
     """Fill `best[query]` with `distance << 48 | row`, ascending, as far as rows are found; return the `WORK`."""
     shape = Shape(table.lists.edges[-1], table.lists.edges.size - 1, table.present)
     k = best.shape[1]
     work = np.zeros(len(WORK), np.int64)
-    sums = no_sums(table.live.size)
     for query in range(queries.shape[0]):
         rule, chosen = EARLY, np.empty(0, np.uint32)
         for radius in range(effort.breadth + 1):

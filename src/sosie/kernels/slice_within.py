@@ -7,24 +7,23 @@ from sosie.kernels.compile import kernel
 from sosie.kernels.hits import Hits
 from sosie.kernels.slice_expand import CANDIDATES, COMPARISONS, SliceTable, distance_to, look
 from sosie.kernels.slice_rules import CERTAIN, EARLY
-from sosie.kernels.slice_sums import clear, live_rows, no_sums, optimistic
+from sosie.kernels.slice_sums import Sums, clear, live_rows, optimistic
 
 
 @kernel
 def slice_within(
-    table: SliceTable, queries: U64, start: int, limits: tuple[int, int, bool], hits: Hits, work: I64
+    table: SliceTable, queries: U64, start: int, limits: tuple[int, int, bool], sums: Sums, hits: Hits, work: I64
 ) -> tuple[int, int]:
     """Write the matches of the queries from `start` on, rows in order; return the query to go on with, and how many.
 
     `limits` are the radius, the breadth, and whether the lowest row is enough. Rows within the radius have a slice
-    that differs in at most radius / slices bits: farther lists bring none. It stops when a query may find more than
-    there is room for in `hits`; room for all rows is enough to go on.
+    that differs in at most radius / slices bits: farther lists bring none. It stops when there may not be room in
+    `hits` for all that a query finds.
     """
     radius, breadth, first = limits
     slices = table.lists.edges.size - 1
     reach = min(breadth, radius // slices)
     rule = CERTAIN if radius < (breadth + 1) * slices else EARLY
-    sums = no_sums(table.live.size)
     total = 0
     for query in range(start, queries.shape[0]):
         if total + table.live.size > hits.rows.size:
