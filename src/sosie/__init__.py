@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from sosie.index.files import load_index as load_index
     from sosie.index.flat import FlatIndex as FlatIndex
     from sosie.index.keys import KeyIndex as KeyIndex
+    from sosie.index.slice_search import SliceSearch as SliceSearch
+    from sosie.index.slices import SliceIndex as SliceIndex
     from sosie.matches.candidates import Exact as Exact
     from sosie.matches.join import join as join
     from sosie.matches.reference import Reference as Reference
@@ -101,6 +103,8 @@ _HOMES = {
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
     "Simhash": "sosie.signatures.simhash",
+    "SliceIndex": "sosie.index.slices",
+    "SliceSearch": "sosie.index.slice_search",
     "SosieError": "sosie.errors",
     "Source": "sosie.documents.source",
     "StorageError": "sosie.errors",

@@ -14,6 +14,8 @@ from sosie.index import blocks
 from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
+from sosie.index.slice_search import SliceSearch
+from sosie.index.slices import SliceIndex
 from sosie.types import Signatures
 
 
@@ -38,6 +40,8 @@ INDEXES = {
     "blocks, 2 of 9": two_of_nine,
     "flat, loaded": saved(FlatIndex),
     "blocks, loaded": saved(BlockIndex),
+    "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
+    "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),
 }
 SIZES = (0, 1, 255, 256, 257, 511, 512, 513, 1037)
 
