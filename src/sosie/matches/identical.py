@@ -8,10 +8,14 @@ import numpy as np
 
 from sosie.kernels.arrays import read_only
 from sosie.kernels.identical import equal_rows, set_digests, weighted_digests
+from sosie.kernels.parallel import spans
 from sosie.kernels.set_join import Sets
 from sosie.matches.groups import Groups, pairs_between, pairs_inside, spread
 from sosie.matches.partitions import FEW, PAIRS
-from sosie.types import F64, I64, VerifiedPairs, offsets_of
+from sosie.storage.resident import give_back
+from sosie.types import F64, I64, U64, VerifiedPairs, offsets_of
+
+SPAN = 1 << 26  # features that are looked at before their pages are given back
 
 
 def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
@@ -25,14 +29,8 @@ def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
     [1, 0, 2]
     """
     rows = np.flatnonzero(sets.stops > sets.starts)
-    starts, stops = sets.starts[rows], sets.stops[rows]
-    if weights is None:
-        columns = [sets.hashes]
-        digests = set_digests(sets.hashes, starts, stops)
-    else:
-        bits = read_only(weights).view(np.uint64)
-        columns = [sets.hashes, bits]
-        digests = weighted_digests(sets.hashes, bits, starts, stops)
+    columns = [sets.hashes] if weights is None else [sets.hashes, read_only(weights).view(np.uint64)]
+    digests = _digests(columns, sets.starts[rows], sets.stops[rows])
     by_rank = np.argsort(rank[rows], kind="stable")
     order = by_rank[np.argsort(digests[by_rank], kind="stable")]
     rows, digests = rows[order], digests[order]
@@ -51,6 +49,18 @@ def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
     in_order = np.argsort(rank[rows[starts]], kind="stable")
     offsets = offsets_of(sizes[in_order])
     return Groups(rows[spread(starts[in_order], sizes[in_order])], offsets)
+
+
+def _digests(columns: list[U64], starts: I64, stops: I64) -> U64:
+    """Return a digest of each row; mapped pages are given back on the way, which is faster than anyone could watch."""
+    digest = set_digests if len(columns) == 1 else weighted_digests
+    parts = [np.empty(0, np.uint64)]
+    for first, last in spans(offsets_of(stops - starts), SPAN):
+        parts.append(digest(*columns, starts[first:last], stops[first:last]))
+        if last < len(starts):
+            for column in columns:
+                give_back(column)
+    return np.concatenate(parts)
 
 
 def listable(pairs: VerifiedPairs, groups: Groups) -> Groups:
