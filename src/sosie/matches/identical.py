@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -53,7 +54,7 @@ def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
 
 def _digests(columns: list[U64], starts: I64, stops: I64) -> U64:
     """Return a digest of each row; mapped pages are given back on the way, which is faster than anyone could watch."""
-    digest = set_digests if len(columns) == 1 else weighted_digests
+    digest: Callable[..., U64] = set_digests if len(columns) == 1 else weighted_digests
     parts = [np.empty(0, np.uint64)]
     for first, last in spans(offsets_of(stops - starts), SPAN):
         parts.append(digest(*columns, starts[first:last], stops[first:last]))
