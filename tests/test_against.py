@@ -40,6 +40,10 @@ def definition(new, reference, threshold, only):
     kept, dropped = list(range(count)), {}
     for row in range(count, len(sets)):
         best = None
+        twin = next((other for other in range(count, row) if sets[other] and sets[other] == sets[row]), None)
+        if twin is not None and not only:  # documents with the same shingles go together
+            dropped[f"n{row - count}"] = dropped.get(f"n{twin - count}", f"n{twin - count}")
+            continue
         for other in kept:
             if only and other >= count:
                 continue

@@ -51,6 +51,9 @@ def test_the_definition(texts, measure, data):
     result = job.run(table)
     kept, dropped = [], {}
     for row, weights in enumerate(rows):
+        if weights and weights in rows[:row]:  # documents with the same features go together
+            dropped[row] = dropped.get(rows.index(weights), 1.0)
+            continue
         near = {other: float(similarity(measure, weights, rows[other])) for other in kept}
         near = {other: value for other, value in near.items() if value >= float(threshold) - 1e-12}
         if near:

@@ -97,7 +97,7 @@ def test_the_plan_for_other_measures_and_for_little_memory(folder):
     code, out, _ = run("inspect", "in.jsonl", "--memory", "100MB")
     assert code == 0 and "would not run within 100.0 MB: 7 documents need about 600.0 MB of memory" in out
     plan = json.loads(run("inspect", "in.jsonl", "--memory", "100MB", "--json")[1])["dedup"]
-    assert plan["method"] is None and plan["memory"] == 100_000_000 and "400.0 MB" in plan["problem"]
+    assert plan["method"] is None and plan["memory"] == 100_000_000 and "600.0 MB" in plan["problem"]
     assert json.loads(run("inspect", "in.jsonl", "--memory", "1GB", "--json")[1])["dedup"]["method"] == "exact"
 
 
