@@ -96,6 +96,12 @@ class Signatures:
     def __len__(self) -> int:
         return len(self.words)
 
+    def take(self, rows: I64) -> Signatures:
+        """Return some of the rows, in the order of their numbers as given."""
+        volatility = None if self.volatility is None else self.volatility[rows]
+        ids = self.ids.take(pa.array(rows))
+        return Signatures(self.words[rows], self.bits, ids, self.digest, volatility=volatility)
+
 
 @dataclass(frozen=True, eq=False)
 class Keys:
@@ -119,7 +125,8 @@ class Keys:
 class Matches:
     """What a search found: query i has `rows[offsets[i]:offsets[i + 1]]`, ordered by (distance, row).
 
-    `ids` are the ids of those rows. For keys, `distances` is the number of tables that do *not* agree.
+    `ids` are the ids of those rows. For keys, `distances` is the number of tables that do *not* agree. `recall` is the
+    share of the exact answer that is to be expected: 1 where the answer is exact, None where nothing is known.
     """
 
     offsets: I64
@@ -127,6 +134,7 @@ class Matches:
     distances: I32
     ids: Any = None
     counters: Counters = field(default_factory=dict)
+    recall: float | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -182,6 +182,27 @@ def test_ids_travel_with_the_rows(make):
     assert len(index) == 39
 
 
+@pytest.mark.parametrize("kind", ("clustered", "duplicated"))
+def test_a_query_can_leave_itself_out(make, kind):
+    rows = signatures(kind, 120, 64, ids=[f"doc-{i}" for i in range(120)])
+    index = make(rows)
+    index.remove(["doc-7"])
+    live = [row for row in range(120) if row != 7]
+    queries = rows.take(np.array([0, 7, 60, 119]))
+    others = [[row for row in live if row != own] for own in (0, 7, 60, 119)]
+    one = [queries.take(np.array([i])) for i in range(4)]
+    for k in (1, 5, 119, 200):
+        truth = [nearest(one[i], rows, k, others[i])[0] for i in range(4)]
+        assert listed(index.search(queries, k, exclude_self=True)) == truth
+    for radius in (0, 9, 64):
+        truth = [near(one[i], rows, radius, others[i])[0] for i in range(4)]
+        assert listed(index.within(queries, radius, exclude_self=True)) == truth
+        firsts = [[min(pairs, key=lambda pair: pair[1])] if pairs else [] for pairs in truth]
+        assert listed(index.within(queries, radius, first=True, exclude_self=True)) == firsts
+    with pytest.raises(MismatchError, match="nothing can be itself"):
+        index.search(Signatures(rows.words), 3, exclude_self=True)
+
+
 def test_a_refused_change_changes_nothing(make):
     rows = signatures("random", 10, 64, ids=list("abcdefghij"))
     index = make(rows)

@@ -219,3 +219,49 @@ def test_pages_nested_too_deeply_are_bad_records(tmp_path):
     assert [reject.file for reject in batch.rejects] == ["deep.html"]
     assert batch.rejects[0].reason == "elements nested more than 4,096 deep"
     assert batch.texts[0].as_py().count("rose") == 12_000
+
+
+def test_lists_of_links_are_content_unless_they_are_navigation():
+    menu = "<div class='docs-sidebar'><ul><li><a href=/>Home</a><li><a href=/x>Other</a></ul></div>"
+    entries = "".join(f"<li><a href='{name}.html'>{name}</a></li>" for name in ("abort", "algo", "amf"))
+    assert page_text(f"<body>{menu}<h3>- a -</h3><ul>{entries}</ul></body>", "main").split() == [
+        *("-", "a", "-"),
+        *("abort", "algo", "amf"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "aside",
+    (
+        "<nav>{}</nav>",
+        "<aside>{}</aside>",
+        "<footer>{}</footer>",
+        "<header>{}</header>",
+        "<div role=banner>{}</div>",
+        "<div role=navigation>{}</div>",
+        "<div class='left Sidebar'>{}</div>",
+        "<div class='row footer-links'>{}</div>",
+        "<ul class=menu><li>{}</li></ul>",
+        "<div id=navbar>{}</div>",
+    ),
+)
+def test_navigation_is_not_main_content(aside):
+    page = f"<body>{aside.format('Home and more')}<p>A rose is a rose.</p></body>"
+    assert page_text(page, "main").split() == ["A", "rose", "is", "a", "rose."]
+    assert "Home and more" in page_text(page, "all")
+
+
+@pytest.mark.parametrize(
+    "page",
+    (
+        "<body class=has-sidebar><p>{}</p></body>",
+        "<div class=has-sidebar><main>{}</main></div>",
+        "<div class=wy-grid-for-nav><div class=footer-less role=main><p>{}</p></div></div>",
+        "<div class=section id=sidebar><p>{}</p></div>",
+        "<h2 id=footer>{}</h2>",
+        "<article><header>{}</header></article>",
+        "<p class=unavailable>{}</p>",
+    ),
+)
+def test_what_only_sounds_like_navigation_is_content(page):
+    assert page_text(page.format("A rose is a rose."), "main").split() == ["A", "rose", "is", "a", "rose."]

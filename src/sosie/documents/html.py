@@ -29,6 +29,22 @@ _FLAT = frozenset(
     "a area base br button col colgroup dd dt embed frame hr img input li link meta nobr optgroup option p param rp rt"
     " source tbody td tfoot th thead tr track wbr".split()
 )
+# What is not main content: elements and roles that say so, and others by the names that people give them, unless they
+# hold the main content themselves (a `div` of the class `has-sidebar`).
+_ROLES = ("navigation", "banner", "contentinfo", "search", "complementary")
+_NAMES = ("sidebar", "navbar", "breadcrumb", "footer", "topnav", "top-nav", "subnav", "sub-nav", "navpath")
+_WORDS = ("nav", "navigation", "menu")
+_NAMED = (
+    *(f'[class*="{name}" i]' for name in _NAMES),
+    *(f'[class~="{name}" i]' for name in _WORDS),
+    *(f'[id="{name}" i]' for name in _NAMES + _WORDS),
+)
+_ASIDE = [
+    *("nav", "footer", "aside", "header:not(:is(main, article) header)"),
+    *(f"[role={role}]" for role in _ROLES),
+    f":is(div, ul, ol, table, td, p, li, address):is({', '.join(_NAMED)})"
+    ":not(.section, :has(main, article, [role=main]))",
+]
 _PLAIN = {"list_bullets": False, "alt_texts": False, "links": False, "form_fields": False, "noscript": False}
 
 
@@ -52,8 +68,8 @@ def load_resiliparse() -> tuple[Any, Any]:
 def page_text(page: str, content: Content) -> str:
     r"""Return the text of a page: its main content, or all that is visible.
 
-    Navigation, headers and footers are not main content. Where a page has nothing else, all of its text is taken, so
-    that only pages without any text are documents without words.
+    Navigation, headers, footers and sidebars are not main content; lists of links outside of them are. Where a page has
+    nothing else, all of its text is taken, so that only pages without any text are documents without words.
 
     >>> page_text("<nav>Home | News</nav><p>A rose is a <b>rose</b>.</p>", "main")
     'A rose is a rose.'
@@ -65,9 +81,9 @@ def page_text(page: str, content: Content) -> str:
     _check_length(page)
     _check_depth(page)
     extract = load_resiliparse()[0].extract_plain_text
-    text: str = extract(page, main_content=content == "main", **_PLAIN)
+    text: str = extract(page, skip_elements=_ASIDE if content == "main" else None, **_PLAIN)
     if content == "main" and not text.strip():
-        text = extract(page, main_content=False, **_PLAIN)
+        text = extract(page, **_PLAIN)
     return text
 
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from sosie.errors import MismatchError, StorageError, UsageError
+from sosie.index.exclude import lowest, nearest, without_self
 from sosie.index.files import State, write_index
 from sosie.index.ids import RowIds
 from sosie.types import I64, U64, Matches, Signatures
@@ -31,6 +32,8 @@ class Index(ABC):
     - **Threads** (None: all cores) never change a result. Searches may run side by side, but not beside `add` or
       `remove`.
     - **Counters** tell the work: `comparisons` is the number of rows that had to be looked at, over all queries.
+    - **Recall** is stated: `matches.recall` is the share of the exact answer that is to be expected, 1 where the answer
+      is exact, None where nothing is known.
 
     An implementation builds on the hooks `_append`, `_forget`, `_top`, `_near` and `_words`, which may rely on checked
     arguments and on at least one row and one query; `_state` and `_restore` let it be saved. An approximate index
@@ -68,23 +71,39 @@ class Index(ABC):
         rows = np.delete(np.arange(len(self._ids)), self._removed)
         return Signatures(self._words()[rows], self.bits, self._ids.of(rows), self.digest)
 
-    def search(self, queries: Signatures, k: int, *, threads: int | None = None) -> Matches:
-        """Return the k nearest rows of each query."""
+    def search(self, queries: Signatures, k: int, *, exclude_self: bool = False, threads: int | None = None) -> Matches:
+        """Return the k nearest rows of each query; with `exclude_self`, of those that have another id than it."""
         self._check(queries)
         if k < 1:
             raise UsageError(f"k must be at least 1, got {k}")
         if not len(self) or not len(queries):
             return self._nothing(len(queries))
-        return self._named(self._top(queries.words, min(k, len(self)), threads))
+        found = self._named(self._top(queries, min(k + exclude_self, len(self)), threads))
+        return nearest(without_self(found, queries.ids), k) if exclude_self else found
 
-    def within(self, queries: Signatures, radius: int, *, first: bool = False, threads: int | None = None) -> Matches:
-        """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row."""
+    def within(
+        self,
+        queries: Signatures,
+        radius: int,
+        *,
+        first: bool = False,
+        exclude_self: bool = False,
+        threads: int | None = None,
+    ) -> Matches:
+        """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row.
+
+        With `exclude_self`, rows that have the id of the query do not count.
+        """
         self._check(queries)
         if not 0 <= radius <= self.bits:
             raise UsageError(f"radius must be between 0 and {self.bits}, got {radius}")
         if not len(self) or not len(queries):
             return self._nothing(len(queries))
-        return self._named(self._near(queries.words, radius, first, threads))
+        found = self._named(self._near(queries, radius, first and not exclude_self, threads))
+        if not exclude_self:
+            return found
+        found = without_self(found, queries.ids)
+        return lowest(found) if first else found
 
     def add(self, signatures: Signatures) -> None:
         """Append rows; they are found at once."""
@@ -128,11 +147,11 @@ class Index(ABC):
         """Never find these rows again."""
 
     @abstractmethod
-    def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
+    def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
         """Find the k nearest rows; k is at most the number of rows."""
 
     @abstractmethod
-    def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
+    def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
         """Find the rows within a radius."""
 
     @abstractmethod
@@ -161,7 +180,7 @@ class Index(ABC):
     def _nothing(self, queries: int) -> Matches:
         empty = np.empty(0, np.int64)
         return self._named(
-            Matches(np.zeros(queries + 1, np.int64), empty, empty.astype(np.int32), None, {"comparisons": 0})
+            Matches(np.zeros(queries + 1, np.int64), empty, empty.astype(np.int32), None, {"comparisons": 0}, 1.0)
         )
 
     def _named(self, matches: Matches) -> Matches:

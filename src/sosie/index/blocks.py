@@ -126,16 +126,16 @@ class BlockIndex(FlatIndex):
         header = choose_header(self.bits, self._radius, rows)
         return self._radius + header, header
 
-    def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
+    def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
         if radius > self._radius:
             return super()._near(queries, radius, first, threads)
-        parts = _on_tiles(lambda tile: self._look_up(tile, radius, first), queries, _TILE, threads)
+        parts = _on_tiles(lambda tile: self._look_up(tile, radius, first), queries.words, _TILE, threads)
         sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(found.offsets) for found in parts)])
         rows, distances = (np.concatenate([getattr(found, name) for found in parts]) for name in ("rows", "distances"))
-        return Matches(np.cumsum(sizes), rows, distances, None, _sum_counters(parts))
+        return Matches(np.cumsum(sizes), rows, distances, None, _sum_counters(parts), 1.0)
 
-    def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
-        parts = _on_tiles(lambda tile: self._nearest(tile, k), queries, _SMALL_TILE, threads)
+    def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
+        parts = _on_tiles(lambda tile: self._nearest(tile, k), queries.words, _SMALL_TILE, threads)
         sizes = np.concatenate([np.diff(found.offsets) for found in parts])
         enough, others = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
         rows, distances = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.int32)
@@ -143,10 +143,10 @@ class BlockIndex(FlatIndex):
         distances[enough] = np.concatenate([found.distances for found in parts]).reshape(-1, k)
         counters = _sum_counters(parts)
         if len(others):
-            far = super()._top(queries[others], k, threads)
+            far = super()._top(queries.take(others), k, threads)
             rows[others], distances[others] = far.rows.reshape(-1, k), far.distances.reshape(-1, k)
             counters["comparisons"] += far.counters["comparisons"]
-        return Matches(np.arange(len(queries) + 1) * k, rows.reshape(-1), distances.reshape(-1), None, counters)
+        return Matches(np.arange(len(queries) + 1) * k, rows.reshape(-1), distances.reshape(-1), None, counters, 1.0)
 
     def _nearest(self, queries: U64, k: int) -> Matches:
         """Return the k nearest rows of the queries for which tables know them, and no row of the others."""

@@ -92,10 +92,10 @@ class FlatIndex(Index):
         if not np.array_equal(alive, np.delete(np.arange(self._rows), self._removed)):
             raise StorageError("the rows that are marked are not those that were not removed")
 
-    def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
+    def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
         def run(task: _Task) -> I64:
             query, first, last = task
-            asked = ask_planes(queries[query : query + _TILE], self._planes.shape[1])
+            asked = ask_planes(queries.words[query : query + _TILE], self._planes.shape[1])
             best = np.full((len(asked.order), k), UNFILLED)
             plane_top(read_only(self._planes), read_only(self._live), first, last, asked, best)
             return best
@@ -104,11 +104,11 @@ class FlatIndex(Index):
         best = np.concatenate([np.sort(np.concatenate(parts, axis=1), axis=1)[:, :k] for parts in pieces]).reshape(-1)
         offsets = np.arange(len(queries) + 1) * k
         counters = {"comparisons": len(queries) * len(self)}
-        return Matches(offsets, best & (2**48 - 1), (best >> 48).astype(np.int32), None, counters)
+        return Matches(offsets, best & (2**48 - 1), (best >> 48).astype(np.int32), None, counters, 1.0)
 
-    def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
+    def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
         def run(task: _Task) -> Hits:
-            return self._scan(queries[task[0] : task[0] + _TILE], task, radius, 1 if first else _MANY)
+            return self._scan(queries.words[task[0] : task[0] + _TILE], task, radius, 1 if first else _MANY)
 
         found = []
         for start, parts in enumerate(self._by_tile(run, len(queries), threads)):
@@ -119,7 +119,8 @@ class FlatIndex(Index):
         sizes = np.concatenate([np.diff(offsets) for offsets, _, _ in found])
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         rows, distances = np.concatenate([f[1] for f in found]), np.concatenate([f[2] for f in found])
-        return Matches(offsets, rows, distances, None, {"comparisons": self._looked_at(sizes, rows, first)})
+        counters = {"comparisons": self._looked_at(sizes, rows, first)}
+        return Matches(offsets, rows, distances, None, counters, 1.0)
 
     def _scan(self, queries: U64, task: _Task, radius: int, wanted: int) -> Hits:
         """Collect the matches of some queries in a span of blocks, a room full at a time."""

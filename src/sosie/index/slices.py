@@ -114,7 +114,7 @@ class SliceIndex(Index):
         assert self._lists is not None
         return SliceTable(self._lists, self._words(), read_only(self._live[: self._rows]), self._listed, len(self))
 
-    def _top(self, queries: U64, k: int, threads: int | None) -> Matches:
+    def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
         table, effort = self._table(), self.effort.effort(self.width, k)
 
         def run(part: U64) -> _Found:
@@ -124,9 +124,9 @@ class SliceIndex(Index):
             keys = best[found]
             return found.sum(axis=1), keys & (2**48 - 1), (keys >> 48).astype(np.int32), work
 
-        return _joined([*ordered_map(run, _parts(queries, threads), threads)])
+        return _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
 
-    def _near(self, queries: U64, radius: int, first: bool, threads: int | None) -> Matches:
+    def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
         table, effort = self._table(), self.effort.effort(self.width, 1)
         limits = radius, effort.admit, first
 
@@ -139,7 +139,7 @@ class SliceIndex(Index):
             offsets, rows, distances = sort_hits(concat_hits(pieces), len(part), self.bits)
             return np.diff(offsets), rows, distances, work
 
-        return _joined([*ordered_map(run, _parts(queries, threads), threads)])
+        return _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
 
 
 def _parts(queries: U64, threads: int | None) -> list[U64]:

@@ -15,8 +15,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-INTERVAL = 0.02  # seconds between two looks at the memory
-SHARE = 0.5  # of the limit, from which mapped pages are given back: between two looks a gigabyte may be read
+INTERVAL = 0.002  # seconds between two looks at the memory: a fault maps 64 KB, and there are a million in a second
+SHARE = 0.5  # of the limit, from which mapped pages are given back
 
 
 @contextmanager

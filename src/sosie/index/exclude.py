@@ -1,0 +1,62 @@
+"""Matches of a query with itself, left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sosie.errors import MismatchError
+from sosie.types import I64, Bools, Matches, offsets_of
+
+
+def without_self(matches: Matches, ids: Any) -> Matches:
+    """Leave out the rows that have the id of their query.
+
+    >>> found = Matches(np.array([0, 2, 3]), np.array([0, 1, 0]), np.zeros(3, np.int32), pa.array(["a", "b", "a"]))
+    >>> without_self(found, pa.array(["a", "b"])).ids.to_pylist()
+    ['b', 'a']
+    """
+    if not len(matches.rows):
+        return matches
+    if _is_text(ids.type) != _is_text(matches.ids.type):
+        raise MismatchError(
+            f"the ids of the queries are {ids.type}, those of the index {matches.ids.type}: nothing can be itself"
+        )
+    asked = ids.take(pa.array(_query_of(matches)))
+    same = pc.equal(matches.ids.cast(ids.type, safe=False), asked)
+    return _keep(matches, ~same.to_numpy(zero_copy_only=False))
+
+
+def nearest(matches: Matches, k: int) -> Matches:
+    """Leave out all but the first k rows of each query."""
+    place = np.arange(len(matches.rows)) - matches.offsets[_query_of(matches)]
+    return _keep(matches, place < k)
+
+
+def lowest(matches: Matches) -> Matches:
+    """Leave out all but the lowest row of each query."""
+    order = np.lexsort((matches.rows, _query_of(matches)))
+    firsts = order[matches.offsets[:-1][np.diff(matches.offsets) > 0]]
+    keep = np.zeros(len(order), np.bool_)
+    keep[firsts] = True
+    return _keep(matches, keep)
+
+
+def _query_of(matches: Matches) -> I64:
+    return np.repeat(np.arange(len(matches)), np.diff(matches.offsets))
+
+
+def _keep(matches: Matches, keep: Bools) -> Matches:
+    sizes = np.bincount(_query_of(matches)[keep], minlength=len(matches))
+    ids = matches.ids.filter(pa.array(keep))
+    return replace(
+        matches, offsets=offsets_of(sizes), rows=matches.rows[keep], distances=matches.distances[keep], ids=ids
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
