@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks import memory
+
 
 def page(results: dict[str, Any]) -> str:
     """Return the tables as Markdown; a missed goal says so."""
@@ -43,8 +45,8 @@ def page(results: dict[str, Any]) -> str:
         lines += ["", "| corpus | kept | seconds | peak memory | stages, in seconds |", "|---|---|---|---|---|"]
     for row in results["million"]:
         stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in row["stages"].items())
-        memory = f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB"
-        lines.append(f"| {row['corpus']} | {row['kept']:,} | {row['seconds']:.1f} | {memory} | {stages} |")
+        peak = f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB"
+        lines.append(f"| {row['corpus']} | {row['kept']:,} | {row['seconds']:.1f} | {peak} | {stages} |")
     if results.get("memory"):
         lines += ["", *memory.lines(results["memory"]), "", "Made by `python -m benchmarks.memory`."]
     return "\n".join(lines) + "\n"
