@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from sosie.documents import Source
 from sosie.documents.batch import Reject
 from sosie.documents.identity import identity, why_unrepeatable
-from sosie.documents.rejects import pack_rejects, unpack_rejects
+from sosie.documents.rejects import RejectSpill
 from sosie.storage.checkpoint import key_of
+from sosie.storage.room import Room
 
 BAD = ["", "{", '{"text": 5}', '{"other": "x"}', "", "[]"]
 
@@ -74,10 +76,19 @@ def test_a_restored_reading_knows_what_the_first_one_found(inputs, batch_size):
             st.text(),
             st.none() | st.text(st.characters(exclude_categories=())),
         )
-    )
+    ),
+    st.integers(0, 5),
+    st.sampled_from((0, 100, 1 << 20)),
 )
-def test_rejects_are_packed_and_unpacked(rejects):
-    assert unpack_rejects(pack_rejects(rejects)) == rejects
+def test_rejects_are_kept_as_they_were(rejects, cut, memory):
+    with tempfile.TemporaryDirectory() as folder:
+        with RejectSpill(Room(folder, memory)) as spill:
+            spill.append(rejects[:cut])
+            spill.append(rejects[cut:])
+            kept = spill.rejects()
+        assert os.listdir(folder) == []
+    assert list(kept) == rejects and len(kept) == len(rejects) and kept[:2] == rejects[:2]
+    assert kept.rows.tolist() == [reject.row for reject in rejects]
 
 
 def key(source):

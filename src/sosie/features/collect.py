@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sosie.documents.batch import Reject
 from sosie.documents.order_column import join_orders
 from sosie.documents.reading import Reading
+from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.features.shingles import Shingles
 from sosie.features.spill import FeatureSpill
 from sosie.kernels.distinct import distinct
@@ -34,7 +34,7 @@ class Collection:
     features: Features
     documents: I64
     lengths: I64
-    rejects: list[Reject]
+    rejects: Rejects
     order: Any = None
     before: I64 = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -62,7 +62,6 @@ def collect(
     documents, come first.
     """
     sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    rejects: list[Reject] = []
     orders: list[Any] = []
 
     def texts() -> Iterator[tuple[TextColumn, tuple[int, int]]]:
@@ -71,7 +70,7 @@ def collect(
             column = as_column(batch.texts)
             lengths.append(np.diff(column.offsets))
             documents.append(batch.rows)
-            rejects.extend(batch.rejects)
+            rejected.append(batch.rejects)
             if batch.order is not None:
                 orders.append(batch.order)
             advance(len(batch) + len(batch.rejects))
@@ -81,13 +80,14 @@ def collect(
         column, span = piece
         return distinct(*shingles.occurrences(column, *span), counts)
 
-    with FeatureSpill(room, counts) as spill:
+    with FeatureSpill(room, counts) as spill, RejectSpill(room) as rejected:
         if reference is not None:
             spill.append_features(reference[0])
         for hashes, offsets, repeats in ordered_map(extract, texts(), room.threads, ahead=AHEAD):
             spill.append(hashes, repeats)
             sizes.append(np.diff(offsets))
         features = spill.features(sizes if reference is None else [reference[0].sizes, *sizes])
+        rejects = rejected.rejects()
     order = join_orders(orders) if reading.columns.order is not None else None
     before = np.empty(0, np.int64) if reference is None else reference[1]
     return Collection(features, np.concatenate(documents), np.concatenate(lengths), rejects, order, before)

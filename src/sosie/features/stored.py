@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sosie.documents.reading import Reading
-from sosie.documents.rejects import pack_rejects, unpack_rejects
+from sosie.documents.rejects import Rejects
 from sosie.features.collect import Collection
 from sosie.storage.checkpoint import Checkpoints
 from sosie.types import Features
 
 _NAME = "read"
-_FEATURES, _COLUMNS = "features.", "columns."
+_FEATURES, _COLUMNS, _REJECTS = "features.", "columns.", "rejects."
 _ORDER, _NULL = "order", "order_null"
 
 
@@ -25,12 +26,13 @@ def save_collection(checkpoints: Checkpoints, reading: Reading, collection: Coll
     columns = {
         **{_FEATURES + name: value for name, value in vars(collection.features).items()},
         **{_COLUMNS + name: value for name, value in vars(collection).items()},
+        **{_REJECTS + name: value for name, value in vars(collection.rejects).items()},
     }
     arrays = {name: value for name, value in columns.items() if isinstance(value, np.ndarray)}
     if collection.order is not None:
         arrays[_ORDER] = collection.order.fill_null(0).to_numpy(zero_copy_only=False)
         arrays[_NULL] = collection.order.is_null().to_numpy(zero_copy_only=False)
-    checkpoints.save(_NAME, {**arrays, "rejects": pack_rejects(collection.rejects), **reading.state()})
+    checkpoints.save(_NAME, {**arrays, **reading.state()})
 
 
 def load_collection(checkpoints: Checkpoints, reading: Reading) -> Collection | None:
@@ -40,10 +42,13 @@ def load_collection(checkpoints: Checkpoints, reading: Reading) -> Collection | 
         return None
     arrays = found[0]
     reading.restore(arrays)
-    features = {name.removeprefix(_FEATURES): array for name, array in arrays.items() if name.startswith(_FEATURES)}
-    columns: dict[str, Any] = {
-        name.removeprefix(_COLUMNS): np.array(array) for name, array in arrays.items() if name.startswith(_COLUMNS)
-    }
+    features, rejects = Features(**_named(arrays, _FEATURES)), Rejects(**_named(arrays, _REJECTS))
+    columns: dict[str, Any] = {name: np.array(array) for name, array in _named(arrays, _COLUMNS).items()}
     if _ORDER in arrays:
         columns["order"] = pa.array(arrays[_ORDER], mask=arrays[_NULL])
-    return Collection(features=Features(**features), rejects=unpack_rejects(arrays["rejects"]), **columns)
+    return Collection(features=features, rejects=rejects, **columns)
+
+
+def _named(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the arrays whose names begin with the prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sosie.documents.batch import Reject
 from sosie.documents.reading import Reading
-from sosie.documents.rejects import RejectLog
+from sosie.documents.rejects import RejectLog, Rejects
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
 from sosie.matches.reference import HeldReference
 from sosie.storage.finished import FinishedFiles
@@ -36,7 +35,7 @@ class Deduplication:
     reading: Reading = field(repr=False)
     found: VerifiedPairs = field(repr=False)
     grouped: Clusters = field(repr=False)
-    rejects: list[Reject] = field(repr=False)
+    rejects: Rejects = field(repr=False)
     report: dict[str, Any]
     held: HeldReference | None = field(default=None, repr=False)
     near: VerifiedPairs | None = field(default=None, repr=False)
@@ -45,7 +44,7 @@ class Deduplication:
     def decisions(self) -> Decisions:
         """What becomes of every document."""
         state = np.where(self.grouped.kept, KEPT, DROPPED).astype(np.uint8)
-        state[[reject.row for reject in self.rejects]] = REJECTED
+        state[self.rejects.rows] = REJECTED
         return Decisions(state, self.reasons)
 
     def ids(self, rows: I64) -> Any:
