@@ -224,11 +224,13 @@ def _joined(batches: Iterator[Batch], batch_size: int) -> Iterator[Batch]:
     count = size = 0
     for batch in batches:
         held = int(np.ptp(_offsets(batch.texts)[[0, -1]])) if len(batch) else 0
-        if waiting and (count + len(batch) > batch_size or size + held > min(JOIN_BYTES, BATCH_BYTES)):
+        held += sum(len(reject.raw or "") for reject in batch.rejects)
+        records = len(batch) + len(batch.rejects)
+        if waiting and (count + records > batch_size or size + held > min(JOIN_BYTES, BATCH_BYTES)):
             yield _join(waiting)
             waiting, count, size = [], 0, 0
         waiting.append(batch)
-        count, size = count + len(batch), size + held
+        count, size = count + records, size + held
     if waiting:
         yield _join(waiting)
 
