@@ -354,7 +354,7 @@ def test_stopping_early_leaves_no_file_open(tmp_path, monkeypatch):
 
 def test_rejects_count_as_documents_of_a_batch(tmp_path):
     for number in range(40):
-        (tmp_path / f"{number:02d}.jsonl").write_text('{"other": 1}\n' * 3)
+        (tmp_path / f"{number:02d}.jsonl").write_text('{"text": 1}\n' * 3)
     batches = list(Source(tmp_path, on_error="skip", batch_size=10).batches())
     assert sum(len(batch.rejects) for batch in batches) == 120
     assert max(len(batch) + len(batch.rejects) for batch in batches) <= 10
