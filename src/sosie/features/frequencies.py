@@ -79,6 +79,11 @@ class DocumentFrequencies:
             digest.update(np.ascontiguousarray(array, kind).view(np.uint8).data)
         return digest.hexdigest()[:32]
 
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what is stored of them: numbers, and arrays by their names."""
+        arrays = {"frequency_features": self.features, "frequency_counts": self.counts}
+        return {"documents": self.documents, "length": self.length}, arrays
+
     @cached_property
     def _directory(self) -> tuple[I64, int]:
         return leading_bits(self.features)

@@ -11,11 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from sosie.errors import MismatchError, StorageError
-from sosie.features.frequencies import DocumentFrequencies
 from sosie.features.shingles import Shingles
 from sosie.signatures.registry import spec_from_dict
+from sosie.signatures.signer import FREQUENCIES, PREFIX, Signer, digest_of, state_of, statistics_of
 from sosie.signatures.signer import KIND as SIGNER
-from sosie.signatures.signer import STATISTICS, Signer, digest_of, state_of
 from sosie.signatures.spec import Spec
 from sosie.storage.ids import IDS, id_arrays, ids_of
 from sosie.storage.manifest import read_artefact, write_artefact
@@ -37,10 +36,10 @@ def save_signatures(
 
     `features`, a row for each row that is signed, are for verification later; see `load_features`.
     """
-    spec, frequencies = (signer, None) if isinstance(signer, Spec) else (signer.spec, signer.frequencies)
+    spec, statistics = (signer, None) if isinstance(signer, Spec) else (signer.spec, signer.statistics)
     if signed.digest not in (None, signer.digest):
         raise MismatchError(f"these were made by {signed.digest}, not by {signer.digest}: pass the signer of them")
-    meta, arrays = state_of(spec, frequencies)
+    meta, arrays = state_of(spec, statistics)
     arrays.update({"unsigned": signed.unsigned, **id_arrays(signed.ids)})
     if features is not None:
         if len(features) != len(signed):
@@ -60,8 +59,8 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
     """Read what `save_signatures` wrote, checked and memory-mapped; a spec of other bits raises."""
     meta, arrays = read_artefact(directory, KIND, SIGNED)
     with _naming(directory, "set of signatures"):
-        statistics = meta["frequencies"]["digest"] if "frequencies" in meta else None
-        if digest_of(spec_from_dict(meta["spec"]), statistics) != meta["digest"]:
+        fitted = [meta[name]["digest"] for name in ("frequencies", "statistics") if name in meta]
+        if digest_of(spec_from_dict(meta["spec"]), fitted[0] if fitted else None) != meta["digest"]:
             raise StorageError(_OTHER_DIGEST)
         ids = ids_of(arrays)
         if "keys" in arrays:
@@ -81,13 +80,10 @@ def load_signer(directory: str | os.PathLike[str]) -> Signer:
     >>> load_signer(folder).digest == signer.digest
     True
     """
-    meta, arrays = read_artefact(directory, (SIGNER, KIND), STATISTICS)
+    meta, arrays = read_artefact(directory, (SIGNER, KIND), (*FREQUENCIES, f"{PREFIX}*"))
     with _naming(directory, "signer"):
-        frequencies = None
-        if "frequencies" in meta:
-            counted, (features, counts) = meta["frequencies"], (arrays[name] for name in STATISTICS)
-            frequencies = DocumentFrequencies(features, counts, int(counted["documents"]), int(counted["length"]))
-        signer: Signer = spec_from_dict(meta["spec"]).fit(frequencies)
+        spec = spec_from_dict(meta["spec"])
+        signer: Signer = spec.fit(statistics_of(spec, meta, dict(arrays)))
         if signer.digest != meta["digest"]:
             raise StorageError(_OTHER_DIGEST)
         return signer

@@ -11,31 +11,38 @@ from typing import Any
 from sosie.errors import UsageError
 from sosie.features.frequencies import DocumentFrequencies
 from sosie.signatures.spec import Spec
+from sosie.signatures.statistics import State, Statistics
 from sosie.storage.manifest import write_artefact
 from sosie.types import Signatures
 
 KIND = "signer"
-STATISTICS = ("frequency_features", "frequency_counts")
+FREQUENCIES = ("frequency_features", "frequency_counts")
+PREFIX = "statistics_"  # of the names of arrays that hold other statistics
 
 
 @dataclass(frozen=True)
 class Signer(ABC):
-    """A spec that is ready to sign; `frequencies` are there if the spec needs the statistics of a collection."""
+    """A spec that is ready to sign; `statistics` are there if the spec needs those of a collection."""
 
     spec: Spec
-    frequencies: DocumentFrequencies | None = None
+    statistics: Statistics | None = None
 
     def __post_init__(self) -> None:
-        if self.spec.needs_texts and self.frequencies is None:
+        if self.spec.needs_texts and self.statistics is None:
             raise UsageError(
-                f"{self.spec} needs the document frequencies of a collection: "
+                f"{self.spec} needs the statistics of a collection: "
                 "call fit(texts) with its texts or a Source, or load a signer that was saved"
             )
 
     @property
+    def frequencies(self) -> DocumentFrequencies | None:
+        """The document frequencies of the collection, if these are the statistics."""
+        return self.statistics if isinstance(self.statistics, DocumentFrequencies) else None
+
+    @property
     def digest(self) -> str:
         """The name of the bits: the digest of the spec, and of the statistics if there are any."""
-        return digest_of(self.spec, None if self.frequencies is None else self.frequencies.digest)
+        return digest_of(self.spec, None if self.statistics is None else self.statistics.digest)
 
     @abstractmethod
     def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
@@ -43,7 +50,7 @@ class Signer(ABC):
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write the spec and the statistics to a directory without an artefact; `load_signer` reads them."""
-        meta, arrays = state_of(self.spec, self.frequencies)
+        meta, arrays = state_of(self.spec, self.statistics)
         write_artefact(directory, KIND, arrays, digest=self.digest, meta=meta)
 
 
@@ -54,10 +61,23 @@ def digest_of(spec: Spec, statistics: str | None) -> str:
     return hashlib.sha256(f"{spec.digest} {statistics}".encode()).hexdigest()[:32]
 
 
-def state_of(spec: Spec, frequencies: DocumentFrequencies | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def state_of(spec: Spec, statistics: Statistics | None) -> State:
     """Return a signer as what a manifest says and which arrays it lists."""
-    if frequencies is None:
+    if statistics is None:
         return {"spec": spec.to_dict()}, {}
-    counted = {"documents": frequencies.documents, "length": frequencies.length, "digest": frequencies.digest}
-    arrays = dict(zip(STATISTICS, (frequencies.features, frequencies.counts), strict=True))
-    return {"spec": spec.to_dict(), "frequencies": counted}, arrays
+    said, arrays = statistics.state()
+    name = "frequencies" if isinstance(statistics, DocumentFrequencies) else "statistics"
+    if name == "statistics":
+        arrays = {PREFIX + each: array for each, array in arrays.items()}
+    return {"spec": spec.to_dict(), name: {**said, "digest": statistics.digest}}, arrays
+
+
+def statistics_of(spec: Spec, meta: dict[str, Any], arrays: dict[str, Any]) -> Statistics | None:
+    """Return the statistics that `state_of` gave away."""
+    if "frequencies" in meta:
+        counted, (features, counts) = meta["frequencies"], (arrays[name] for name in FREQUENCIES)
+        return DocumentFrequencies(features, counts, int(counted["documents"]), int(counted["length"]))
+    if "statistics" in meta:
+        named = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+        return spec.restore(meta["statistics"], named)
+    return None

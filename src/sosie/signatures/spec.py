@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from sosie.errors import MismatchError, UsageError
+from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.features.shingles import Shingles
 from sosie.kernels.parallel import ordered_map, spans
+from sosie.signatures.statistics import Statistics
 from sosie.text import UNICODE_VERSION
 from sosie.text.column import as_column
 from sosie.types import I64, U64, Features
@@ -63,7 +64,11 @@ class Spec(ABC):
 
     @abstractmethod
     def fit(self, texts: Any = None) -> Any:
-        """Return a signer; collects statistics from the texts where the method needs any."""
+        """Return a signer; collects statistics from the texts where the method needs any, or takes them as they are."""
+
+    def restore(self, meta: dict[str, Any], arrays: dict[str, Any]) -> Statistics:
+        """Return the statistics that were stored, which `fit` takes; their arrays cannot be written, nor trusted."""
+        raise StorageError(f"{self.method} has no statistics of its own")
 
 
 @dataclass(frozen=True)

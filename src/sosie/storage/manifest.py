@@ -9,6 +9,7 @@ import re
 import stat
 import zlib
 from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
@@ -72,14 +73,14 @@ def read_artefact(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the manifest's own fields (digest, spec, rows, ...) and the arrays, memory-mapped read-only.
 
-    Several kinds may be welcome. With `names`, only those arrays that are listed are read; others may be large. Sizes
-    and checksums are verified first; every damage is a `StorageError` naming the file.
+    Several kinds may be welcome. With `names`, which may be patterns ("part_*"), only those arrays are read; others may
+    be large. Sizes and checksums are verified first; every damage is a `StorageError` naming the file.
     """
     folder = Path(directory)
     kinds = [kind] if isinstance(kind, str) else list(kind)
     with naming(folder):
         manifest = _read_manifest(folder / MANIFEST, kinds)
-        wanted = {name: entry for name, entry in manifest["files"].items() if names is None or name in names}
+        wanted = {name: entry for name, entry in manifest["files"].items() if _is_wanted(name, names)}
         arrays = {name: _read_array(folder, name, entry) for name, entry in wanted.items()}
     return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
 
@@ -143,6 +144,10 @@ def _read_manifest(path: Path, kinds: list[str]) -> dict[str, Any]:
     if not isinstance(manifest.get("files"), dict):
         raise StorageError(f"{path}: is damaged: no list of files. Build the artefact again.")
     return manifest
+
+
+def _is_wanted(name: str, names: Collection[str] | None) -> bool:
+    return names is None or any(fnmatchcase(name, pattern) for pattern in names)
 
 
 def _read_array(folder: Path, name: str, entry: Any) -> NDArray[Any]:

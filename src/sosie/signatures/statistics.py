@@ -1,0 +1,20 @@
+"""What a signer may know of a collection beyond its spec."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # what a manifest says, as JSON has it, and arrays
+
+
+class Statistics(Protocol):
+    """Numbers of a collection that a method was fitted to; `Spec.restore` makes them again from their state."""
+
+    @property
+    def digest(self) -> str:
+        """The name of these statistics: 32 hexadecimal digits of everything that changes a bit."""
+
+    def state(self) -> State:
+        """Return what is stored."""
