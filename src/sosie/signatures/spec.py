@@ -21,7 +21,7 @@ from sosie.features.shingles import Shingles
 from sosie.kernels.parallel import ordered_map, spans
 from sosie.text import UNICODE_VERSION
 from sosie.text.column import as_column
-from sosie.types import I64, U64, Features
+from sosie.types import F64, I64, U64, Features
 
 SPAN = 1 << 18  # bytes of text that one task signs: its features stay in the cache
 
@@ -64,6 +64,10 @@ class Spec(ABC):
     @abstractmethod
     def fit(self, texts: Any = None) -> Any:
         """Return a signer; collects statistics from the texts where the method needs any."""
+
+    @abstractmethod
+    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
+        """Return the similarity that distances of signatures (or of keys: tables that differ) are an estimate of."""
 
 
 @dataclass(frozen=True)
