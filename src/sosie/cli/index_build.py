@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from sosie.cli.entries import is_saved, saved_entries
-from sosie.cli.options import F, is_given, output_options, shingle_options, source_of, source_options
+from sosie.cli.kinds import build_options, built_with
+from sosie.cli.options import is_given, output_options, shingle_options, source_of, source_options
 from sosie.cli.progress import progress
 from sosie.cli.signer import fitted, form_of, saved_signer, signer_options, spec_of
 from sosie.documents.reading import Reading
@@ -17,7 +18,7 @@ from sosie.errors import UsageError
 from sosie.report.stages import Stages
 from sosie.report.summary import counted
 from sosie.search.entries import Entries, Form, sign_entries
-from sosie.search.kinds import KINDS, OPTIONS, check_kind
+from sosie.search.kinds import check_kind
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.signatures.files import load_signer
@@ -26,30 +27,13 @@ from sosie.storage.output import OutputDirectory
 from sosie.storage.room import Room
 from sosie.types import Keys
 
-OWN = ("inputs", "output", "overwrite", "threads", "quiet", "as_json", "kind", *OPTIONS)
-
-
-def kind_options(function: F) -> F:
-    """Add the kind of the index, and the parameters of each kind."""
-    for option in reversed(
-        (
-            click.option(
-                "--kind", type=click.Choice(list(KINDS)), help="How it searches. [default: flat; keys for minhash keys]"
-            ),
-            click.option("--slice-width", type=int, help="Slices: bits of a slice. [default: 16]"),
-            click.option("--radius", type=int, help="Blocks: up to which radius tables answer. [default: 3]"),
-            click.option("--blocks", type=int, help="Blocks: how many the bits are cut into. [default: by rows]"),
-            click.option("--header", type=int, help="Blocks: how many of them make a header. [default: by rows]"),
-        )
-    ):
-        function = option(function)
-    return function
+OWN = ("inputs", "output", "overwrite", "threads", "quiet", "as_json", "kind")
 
 
 @click.command("build")
 @source_options
 @click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write the index to.")
-@kind_options
+@build_options
 @click.option("--keep-texts", is_flag=True, help="Keep the texts, too: `sosie search --passages` shows them.")
 @click.option("--passages", is_flag=True, help="Index overlapping passages of the documents instead of whole ones.")
 @click.option("--words", type=int, help="Passages: words of each. [default: 100]")
@@ -63,11 +47,11 @@ def build(inputs: tuple[str, ...], **options: Any) -> None:
     The signer is kept with the index, so that `sosie search` signs texts the same way.
     """
     quiet, as_json = options["quiet"], options["as_json"]
-    parameters = {name: options[name] for name in OPTIONS}
+    parameters = built_with(options)
     with progress(quiet or as_json) as shown:
         stages = Stages(shown)
         if is_saved(inputs):
-            entries, signer = saved_entries(inputs[0], options, OWN), load_signer(inputs[0])
+            entries, signer = saved_entries(inputs[0], options, (*OWN, *parameters)), load_signer(inputs[0])
             kind = _kind(options, parameters, keys=isinstance(entries.signed, Keys))
             with OutputDirectory(options["output"], options["overwrite"], inputs) as directory:
                 _write(TextIndex.build(entries, signer, kind, parameters), directory, stages)

@@ -32,25 +32,23 @@ def add(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     whole; whoever has the old one open goes on with it.
     """
     quiet, as_json = options["quiet"], options["as_json"]
-    with progress(quiet or as_json) as shown, changing(directory) as (index, output):
+    entries = saved_entries(inputs[0], options, OWN) if is_saved(inputs) else None
+    reading = None if entries is not None else source_of(inputs, dict(options)).batches(options["threads"])
+    read = inputs if reading is None else [place.path for place in reading.inputs]
+    with progress(quiet or as_json) as shown, changing(directory, read) as (index, output):
         stages = Stages(shown)
-        documents = rejected = 0
-        if is_saved(inputs):
-            entries = saved_entries(inputs[0], options, OWN)
-            documents = len(entries)
-        else:
-            reading = source_of(inputs, dict(options)).batches(options["threads"])
+        if reading is not None:
             room = Room(output.scratch, threads=options["threads"])
             with stages.run("sign") as stage, RejectLog(output.scratch) as log:
                 entries = sign_entries(reading, index.signer, index.form, room, log=log, advance=stage.advance)
-            documents, rejected = reading.documents, reading.rejected
+        assert entries is not None
         with stages.run("index"), naming_index(directory):
             index.add(entries)
     report = {
-        "documents": documents,
+        "documents": reading.documents if reading else len(entries),
         "added": len(entries),
         "without_features": entries.unsigned,
-        "rejected": rejected,
+        "rejected": reading.rejected if reading else 0,
         "rows": len(index),
         "stages": stages.finished,
     }

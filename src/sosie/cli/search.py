@@ -11,14 +11,15 @@ import pyarrow as pa
 
 from sosie.cli.entries import is_saved, naming_index, saved_entries
 from sosie.cli.found import FORMATS, format_of, render_found, render_summary, write_found
-from sosie.cli.options import column_options, is_given, output_options, source_of
+from sosie.cli.kinds import effort_of, effort_options
+from sosie.cli.options import column_options, is_given, run_options, source_of
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.search.entries import Entries
 from sosie.search.files import load_text_index
 from sosie.search.found import match_table, with_passages
-from sosie.search.kinds import EFFORTS, set_effort
+from sosie.search.kinds import set_effort
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.storage.room import Room
@@ -36,17 +37,16 @@ READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
 @click.option("--radius", type=int, help="All matches of which at most so many bits differ, instead of the nearest.")
 @click.option("--first", is_flag=True, help="With --radius: one match of each query is enough.")
 @click.option("--exclude-self", is_flag=True, help="Leave out what has the id of the query.")
-@click.option("--breadth", type=int, help="Slices: look up values that differ in so many bits. [default: 3]")
-@click.option("--candidates", type=int, help="Slices: compare so many rows in the end. [default: 1000]")
-@click.option("--stop", type=click.Choice(["early", "certain", "all"]), help="Slices: when to stop. [default: early]")
+@effort_options
 @click.option("--passages", is_flag=True, help="Show the passage of each match that is most like the query.")
 @click.option("--words", type=int, help="Words of a passage that is shown. [default: 50]")
 @click.option("--overlap", type=int, help="Words that neighbouring passages share. [default: 25]")
 @click.option("--documents", multiple=True, metavar="INPUT", help="The indexed documents, if the index has no texts.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="[default: by the name of the file, else table]")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="What is written or printed. [default: as the file is named, else table]")
 @click.option("-o", "--output", type=click.Path(), help="The file to write to. [default: standard output]")
+@click.option("--overwrite", is_flag=True, help="Replace the file.")
 @column_options
-@output_options
+@run_options
 def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Find what the index in DIR holds that is like each QUERY: the nearest, or all within a radius.
 
@@ -58,7 +58,7 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     quiet = options["quiet"] or options["as_json"]
     with progress(quiet) as _, tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
         index = load_text_index(directory, texts=options["passages"] and not options["documents"])
-        set_effort(index.index, {name: options[name] for name in EFFORTS})
+        set_effort(index.index, effort_of(options))
         with naming_index(directory):
             queries = _queries(index, inputs, options, Room(scratch, threads=options["threads"]))
             matches = _found(index, queries, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,10 +45,12 @@ def load_text_index(directory: str | os.PathLike[str], *, texts: bool = True) ->
 
 
 @contextmanager
-def changing(directory: str | os.PathLike[str]) -> Iterator[tuple[TextIndex, OutputDirectory]]:
+def changing(
+    directory: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()
+) -> Iterator[tuple[TextIndex, OutputDirectory]]:
     """Yield an index and where it is written to when it was changed; it takes the place of the old one at the end.
 
-    Whoever has the old one open goes on with it. One process at a time may change an index.
+    Whoever has the old one open goes on with it. One process at a time may change an index; `inputs` may not lie in it.
     """
     folder = Path(directory)
     read_manifest(folder, KIND)
@@ -58,7 +60,7 @@ def changing(directory: str | os.PathLike[str]) -> Iterator[tuple[TextIndex, Out
         raise StorageError(f"{folder}: another process is changing this index. Try again when it is done.") from error
     try:
         index = load_text_index(folder)
-        with OutputDirectory(folder, overwrite=True) as output:
+        with OutputDirectory(folder, overwrite=True, inputs=inputs) as output:
             yield index, output
             index.write(output)
     finally:
@@ -69,6 +71,13 @@ def changing(directory: str | os.PathLike[str]) -> Iterator[tuple[TextIndex, Out
 def describe_index(directory: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what the manifests say of an index and the sizes of its parts; its arrays are not read."""
     folder = Path(directory)
+    try:
+        return _described(folder)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"{folder}: is not an index of this version ({error!r}). Build it again.") from error
+
+
+def _described(folder: Path) -> dict[str, Any]:
     manifest = read_manifest(folder, KIND)
     removed = read_artefact(folder, KIND, ("removed",))[1]["removed"]
     parameters = dict(manifest["parameters"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -16,16 +16,35 @@ AnyIndex = Index | KeyIndex
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A class of indexes: `options` name parameters of its constructor, `effort` says how far a search goes.
+class Option:
+    """A parameter of a kind: its name, what it means, and its name in the class, if that is another one.
 
-    With `volatility`, queries are signed with the sums behind their bits, where the spec has some.
+    Its values are of a `type`, or one of some words.
+    """
+
+    name: str
+    meaning: str
+    parameter: str = ""
+    type: type | tuple[str, ...] = int
+
+    @property
+    def flag(self) -> str:
+        """How it is spelt on the command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class of indexes: `options` are parameters of its constructor, `effort` says how far a search goes.
+
+    An effort is a field of the index's `effort`, or else an attribute of the index. With `volatility`, queries are
+    signed with the sums behind their bits where the spec has them.
     """
 
     home: str
     name: str
-    options: Mapping[str, str] = field(default_factory=dict)
-    effort: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    effort: tuple[Option, ...] = ()
     volatility: bool = False
 
     def load(self) -> Any:
@@ -36,13 +55,26 @@ class Kind:
 KINDS = {
     "flat": Kind("sosie.index.flat", "FlatIndex"),
     "slices": Kind(
-        "sosie.index.slices", "SliceIndex", {"slice_width": "width"}, effort=("breadth", "candidates", "stop")
+        "sosie.index.slices",
+        "SliceIndex",
+        (Option("slice_width", "bits of a slice. [default: 16]", "width"),),
+        effort=(
+            Option("breadth", "look up values that differ in so many bits. [default: 3]"),
+            Option("candidates", "compare so many rows in the end. [default: 1000]"),
+            Option("stop", "when a search is over. [default: early]", type=("early", "certain", "all")),
+        ),
     ),
-    "blocks": Kind("sosie.index.blocks", "BlockIndex", {"radius": "radius", "blocks": "blocks", "header": "header"}),
+    "blocks": Kind(
+        "sosie.index.blocks",
+        "BlockIndex",
+        (
+            Option("radius", "up to which radius tables answer. [default: 3]"),
+            Option("blocks", "how many the bits are cut into. [default: by rows and bits]"),
+            Option("header", "how many blocks make a header. [default: by rows and bits]"),
+        ),
+    ),
     "keys": Kind("sosie.index.keys", "KeyIndex"),
 }
-OPTIONS = tuple(dict.fromkeys(option for kind in KINDS.values() for option in kind.options))
-EFFORTS = tuple(dict.fromkeys(option for kind in KINDS.values() for option in kind.effort))
 
 
 def kind_of(index: AnyIndex) -> str:
@@ -57,14 +89,11 @@ def kind_of(index: AnyIndex) -> str:
 
 def check_kind(name: str, *, keys: bool, options: Mapping[str, Any]) -> None:
     """Refuse a kind that does not hold what is to be indexed, and options that are not its own."""
-    if keys != (name == "keys"):
-        held = "keys are held by an index of the kind keys" if keys else "an index of the kind keys holds keys"
-        made = "make signatures" if keys else "make keys (minhash)"
-        raise UsageError(f"{held}, not {name if keys else 'signatures'}: {made}, or choose another kind")
-    for option in (option for option, value in options.items() if value is not None):
-        if option not in KINDS[name].options:
-            owners = " or ".join(other for other, kind in KINDS.items() if option in kind.options)
-            raise UsageError(f"{_spelt(option)} belongs to the kind {owners}, not to {name}")
+    if keys and name != "keys":
+        raise UsageError(f"an index of the kind {name} holds signatures, not keys: pass --b, or leave --kind out")
+    if name == "keys" and not keys:
+        raise UsageError("an index of the kind keys holds keys, not signatures: pass --method minhash, or another kind")
+    _refuse_others(name, options, {other: kind.options for other, kind in KINDS.items()})
 
 
 def make_index(name: str, signed: Signatures | Keys, options: Mapping[str, Any]) -> AnyIndex:
@@ -75,26 +104,26 @@ def make_index(name: str, signed: Signatures | Keys, options: Mapping[str, Any])
     2
     """
     check_kind(name, keys=isinstance(signed, Keys), options=options)
-    kind = KINDS[name]
-    given = {kind.options[option]: value for option, value in options.items() if value is not None}
-    index: AnyIndex = kind.load()(signed, **given)
+    own = KINDS[name].options
+    given = {each.parameter or each.name: options[each.name] for each in own if options.get(each.name) is not None}
+    index: AnyIndex = KINDS[name].load()(signed, **given)
     return index
 
 
 def set_effort(index: AnyIndex, options: Mapping[str, Any]) -> None:
     """Say how far an approximate index searches; what an index does not have is refused."""
-    given = {option: value for option, value in options.items() if value is not None}
-    name = kind_of(index)
-    for option in given:
-        if option not in KINDS[name].effort:
-            owners = " or ".join(other for other, kind in KINDS.items() if option in kind.effort)
-            raise UsageError(f"{_spelt(option)} is for an index of the kind {owners}; this one is of the kind {name}")
+    _refuse_others(kind_of(index), options, {name: kind.effort for name, kind in KINDS.items()})
+    given = {name: value for name, value in options.items() if value is not None}
     if given and hasattr(index, "effort"):
         index.effort = replace(index.effort, **given)
         return
-    for option, value in given.items():
-        setattr(index, option, value)
+    for name, value in given.items():
+        setattr(index, name, value)
 
 
-def _spelt(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
+def _refuse_others(name: str, options: Mapping[str, Any], owned: Mapping[str, Iterable[Option]]) -> None:
+    own = {option.name for option in owned[name]}
+    for given in (option for option, value in options.items() if value is not None and option not in own):
+        owners = [kind for kind, theirs in owned.items() if given in {option.name for option in theirs}]
+        spelt = Option(given, "").flag
+        raise UsageError(f"{spelt} is for an index of the kind {' or '.join(owners) or '(none)'}, not {name}")

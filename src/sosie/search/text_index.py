@@ -107,7 +107,7 @@ class TextIndex:
         if self.texts is not None and entries.texts is None:
             raise MismatchError("the index keeps the texts of its rows: add documents, not signatures")
         added: Any = entries.signed
-        self.index.add(added)
+        self.index.add(replace(added, ids=_cast(added.ids, self.index.ids.type)))
         if self.texts is not None and entries.texts is not None:
             self.texts.add(entries.texts)
         if self.places is not None and entries.places is not None:
@@ -203,6 +203,16 @@ class TextIndex:
             return without_self(found, ids)
         others = without_self(replace(found, ids=documents_of(found.ids)), documents_of(ids))
         return replace(others, ids=self.index.row_ids.of(others.rows))
+
+
+def _cast(ids: Any, kind: Any) -> Any:
+    """Return ids as others are: integers of one width, and strings with one kind of offsets, are ids alike."""
+    if pa.types.is_integer(ids.type) != pa.types.is_integer(kind):
+        return ids
+    try:
+        return ids.cast(kind)
+    except pa.ArrowInvalid:
+        return ids
 
 
 def _integer(item: Any) -> int:
