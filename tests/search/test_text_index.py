@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -84,9 +87,17 @@ def test_the_effort_of_a_search_is_that_of_the_kind():
         set_effort(make_index("flat", rows, {}), {"breadth": 5})
 
 
-def test_every_option_of_a_kind_is_a_parameter_of_its_class():
-    import inspect
+def test_queries_bring_the_sums_behind_their_bits_where_a_kind_wants_them(tmp_path, monkeypatch):
+    index = TextIndex.build(entries(Form(), tmp_path), sosie.Simhash().fit())
+    assert index.sign(["one two"]).signed.volatility is None
+    monkeypatch.setitem(KINDS, "flat", replace(KINDS["flat"], volatility=True))
+    assert index.sign(["one two"]).signed.volatility.shape == (1, 64) and not index.form.volatility
+    minhash = sosie.Minhash(minima=64).fit()
+    bits = TextIndex(sosie.FlatIndex(minhash.sign(["one two"])), minhash)
+    assert bits.sign(["one two"]).signed.volatility is None
 
+
+def test_every_option_of_a_kind_is_a_parameter_of_its_class():
     for kind in KINDS.values():
         taken = inspect.signature(kind.load().__init__).parameters
         assert {option.parameter or option.name for option in kind.options} <= set(taken)

@@ -85,7 +85,10 @@ def _rows(table: Any, before: str, after: str) -> Iterator[str]:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else _plain(str(value))[:_WIDEST]
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    text = _plain(str(value))
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def _plain(text: str) -> str:

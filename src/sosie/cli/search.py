@@ -16,6 +16,7 @@ from sosie.cli.options import column_options, is_given, run_options, source_of
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
 from sosie.errors import UsageError
+from sosie.report.stages import Stages
 from sosie.search.entries import Entries
 from sosie.search.files import load_text_index
 from sosie.search.found import match_table, with_passages
@@ -42,7 +43,12 @@ READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
 @click.option("--words", type=int, help="Words of a passage that is shown. [default: 50]")
 @click.option("--overlap", type=int, help="Words that neighbouring passages share. [default: 25]")
 @click.option("--documents", multiple=True, metavar="INPUT", help="The indexed documents, if the index has no texts.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="What is written or printed. [default: as the file is named, else table]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="What is written or printed. [default: as the file is named, else table]",
+)
 @click.option("-o", "--output", type=click.Path(), help="The file to write to. [default: standard output]")
 @click.option("--overwrite", is_flag=True, help="Replace the file.")
 @column_options
@@ -56,14 +62,18 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     form = format_of(options["form"], options["output"])
     _check(options)
     quiet = options["quiet"] or options["as_json"]
-    with progress(quiet) as _, tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
-        index = load_text_index(directory, texts=options["passages"] and not options["documents"])
-        set_effort(index.index, effort_of(options))
-        with naming_index(directory):
+    with progress(quiet) as shown, tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
+        stages = Stages(shown)
+        with stages.run("open"):
+            index = load_text_index(directory, texts=options["passages"] and not options["documents"])
+            set_effort(index.index, effort_of(options))
+        with stages.run("sign"):
             queries = _queries(index, inputs, options, Room(scratch, threads=options["threads"]))
+        with stages.run("search"):
             matches = _found(index, queries, options)
             table = match_table(index, queries, matches)
-            if options["passages"]:
+        if options["passages"]:
+            with stages.run("passages"):
                 documents = _source(options["documents"], options) if options["documents"] else None
                 table = with_passages(table, index, queries, matches, _windows(index, options), documents)
     report = {
@@ -72,6 +82,7 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         "matches": len(table),
         "recall": matches.recall,
         "counters": dict(matches.counters),
+        "stages": stages.finished,
     }
     if options["output"]:
         write_found(table, options["output"], form, options["overwrite"])

@@ -79,17 +79,18 @@ class TextIndex:
 
     @property
     def form(self) -> Form:
-        """What entries have to be that are added or looked up."""
-        volatile = KINDS[kind_of(self.index)].volatility and self.has_signer
-        return Form(
-            keys=isinstance(self.index, KeyIndex),
-            volatility=volatile and isinstance(self.signer.spec, Simhash),
-            windows=None if self.places is None else self.places.windows,
-            texts=self.texts is not None,
-        )
+        """What entries have to be that are added."""
+        windows = None if self.places is None else self.places.windows
+        return Form(keys=isinstance(self.index, KeyIndex), windows=windows, texts=self.texts is not None)
+
+    @property
+    def query_form(self) -> Form:
+        """What entries have to be that are looked up: with the sums behind their bits where that helps."""
+        volatile = KINDS[kind_of(self.index)].volatility and isinstance(self.signer.spec, Simhash)
+        return replace(self.form, volatility=volatile, texts=True)
 
     def sign(self, texts: Any, ids: Any = None, *, threads: int | None = None) -> Entries:
-        """Sign texts in memory like the rows of the index."""
+        """Sign texts in memory like the rows of the index, to be looked up or added."""
         columns = {"text": pa.array(texts, pa.large_string()) if isinstance(texts, list | tuple) else texts}
         source = Source(pa.table(columns if ids is None else {"id": ids, **columns}))
         with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
@@ -97,7 +98,7 @@ class TextIndex:
 
     def sign_source(self, source: Source, room: Room) -> Entries:
         """Sign the documents of a source like the rows of the index; the entries have their texts."""
-        return sign_entries(source.batches(room.threads), self.signer, replace(self.form, texts=True), room)
+        return sign_entries(source.batches(room.threads), self.signer, self.query_form, room)
 
     def add(self, entries: Entries) -> None:
         """Append rows, found at once; a known id raises `MismatchError`, and nothing has changed."""
