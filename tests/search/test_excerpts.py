@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sosie.features.shingles import Shingles
+from sosie.search import excerpts
 from sosie.search.excerpts import find_excerpt, marked, whole_excerpt
 from sosie.search.windows import Windows
 
@@ -30,8 +31,11 @@ def alike(a, b, width):
     return len(a & b) / min(len(a), len(b))
 
 
+@pytest.mark.parametrize("pairs", [1, 7, 1 << 20])
 @given(WORDS, WORDS, st.integers(1, 4), st.integers(1, 9), st.integers(0, 8))
-def test_no_window_is_more_like_the_query(query, document, width, words, overlap):
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+def test_no_window_is_more_like_the_query(monkeypatch, pairs, query, document, width, words, overlap):
+    monkeypatch.setattr(excerpts, "_PAIRS", pairs)
     overlap = min(overlap, words - 1)
     found = find_excerpt(query, document, Shingles(width), Windows(words, overlap))
     assert document[found.start : found.end] == found.text

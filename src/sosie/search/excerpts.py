@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,9 +17,10 @@ from sosie.text.column import as_column
 from sosie.text.passages import passages
 from sosie.text.tables import unicode_tables
 from sosie.text.words import fold
-from sosie.types import Features
+from sosie.types import F64, Features
 
 _WORDS = Shingles(width=1)
+_PAIRS = 1 << 20  # pairs of passages that are compared at a time
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,13 @@ def find_excerpt(query: str, document: str, shingles: Shingles, windows: Windows
     >>> marked(excerpt.text, excerpt.shared)
     '**cat sat on the mat**, and the dog'
     """
-    asked, there = (passages([text], windows.words, windows.overlap) for text in (query, document))
+    asked, there = (passages([text], windows.words, windows.overlap, threads=1) for text in (query, document))
     if not len(asked) or not len(there):
         return Excerpt(document, 0, len(document), [])
-    alike = np.zeros((len(asked), len(there)))
-    for kind, weight in ((shingles, 1.0), (_WORDS, 1e-3)):
-        alike += weight * _contained(kind.extract(asked["text"]), kind.extract(there["text"]))
-    best, place = np.unravel_index(int(alike.argmax()), alike.shape)
-    chosen = there.slice(int(place), 1).to_pylist()[0]
+    best, place = _most_alike(asked["text"], there["text"], shingles)
+    chosen = there.slice(place, 1).to_pylist()[0]
     text = chosen["text"]
-    return Excerpt(text, chosen["start"], chosen["end"], _shared(text, asked["text"][int(best)].as_py(), shingles))
+    return Excerpt(text, chosen["start"], chosen["end"], _shared(text, asked["text"][best].as_py(), shingles))
 
 
 def whole_excerpt(query: str, passage: str, start: int, shingles: Shingles) -> Excerpt:
@@ -74,18 +73,35 @@ def whole_excerpt(query: str, passage: str, start: int, shingles: Shingles) -> E
     return Excerpt(passage, start, start + len(passage), _shared(passage, query, shingles))
 
 
-def _contained(a: Features, b: Features) -> np.ndarray:
-    """Return for every row of a and of b the share of the smaller one's features that the other has."""
+def _most_alike(asked: Any, there: Any, shingles: Shingles) -> tuple[int, int]:
+    """Return which passage of the query, and which of the document, are most alike."""
+    kinds = [_matrices(kind.extract(asked, threads=1), kind.extract(there, threads=1)) for kind in (shingles, _WORDS)]
+    best, found = -1.0, (0, 0)
+    step = max(1, _PAIRS // len(there))
+    for start in range(0, len(asked), step):
+        by_shingles, by_words = (_contained(a[start : start + step], b) for a, b in kinds)
+        alike = by_shingles + 1e-3 * by_words
+        query, place = divmod(int(alike.argmax()), len(there))
+        if alike[query, place] > best:
+            best, found = float(alike[query, place]), (start + query, place)
+    return found
+
+
+def _matrices(a: Features, b: Features) -> tuple[Any, Any]:
+    """Return for two collections which row has which feature."""
     hashes, numbers = np.unique(np.concatenate([a.hashes, b.hashes]), return_inverse=True)
-    cut = len(a.hashes)
-    shared = _matrix(numbers[:cut], a, len(hashes)) @ _matrix(numbers[cut:], b, len(hashes)).T
-    smaller = np.minimum(a.sizes[:, None], b.sizes[None, :])
-    return np.asarray(shared.toarray() / np.maximum(smaller, 1))
+    parts = zip((a, b), np.split(numbers, [len(a.hashes)]), strict=True)
+    first, second = (
+        csr_array((np.ones(len(columns), np.int64), columns, rows.offsets), shape=(len(rows), len(hashes)))
+        for rows, columns in parts
+    )
+    return first, second
 
 
-def _matrix(numbers: np.ndarray, features: Features, width: int) -> csr_array:
-    ones = np.ones(len(numbers), np.int64)
-    return csr_array((ones, numbers, features.offsets), shape=(len(features), width))
+def _contained(a: Any, b: Any) -> F64:
+    """Return for every row of a and of b the share of the smaller one's features that the other has."""
+    smaller = np.minimum(np.diff(a.indptr)[:, None], np.diff(b.indptr)[None, :])
+    return np.asarray((a @ b.T).toarray() / np.maximum(smaller, 1))
 
 
 def _shared(text: str, query: str, shingles: Shingles) -> list[tuple[int, int]]:
