@@ -261,6 +261,19 @@ def test_a_file_appears_whole_or_not_at_all(folder, monkeypatch):
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.parametrize("output", ["mine.jsonl", "texts/a.txt", "plain/found.jsonl", "signed/found.jsonl"])
+def test_what_a_search_reads_is_never_replaced(folder, output):
+    write_jsonl("mine.jsonl", QUERIES)
+    Path("texts").mkdir()
+    for name in "ab":
+        Path(f"texts/{name}.txt").write_text("ein Text")
+    asked = {"mine.jsonl": "mine.jsonl", "texts/a.txt": "texts"}.get(output, "signed")
+    before = Path(output).read_bytes() if Path(output).exists() else None
+    code, said = refused("search", "plain", asked, "-o", output, "--overwrite")
+    assert code == 2 and "is an input of this search" in said
+    assert (Path(output).read_bytes() if Path(output).exists() else None) == before
+
+
 def test_queries_without_words_are_reported(folder):
     code, out, err = run("search", "plain", "--text", "?!")
     assert code == 0 and not err and "0 matches of 1 query" in out and "1 query without words" in out

@@ -10,6 +10,7 @@ from typing import Any
 from sosie.cli.options import is_given
 from sosie.errors import MismatchError, UsageError
 from sosie.search.entries import Entries
+from sosie.search.windows import Windows
 from sosie.signatures.files import load_signatures
 from sosie.storage.manifest import MANIFEST
 
@@ -29,6 +30,12 @@ def saved_entries(path: str, options: dict[str, Any], own: tuple[str, ...]) -> E
         named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(f"{named}: for documents; {path} holds signatures, which are taken as they are")
     return Entries(load_signatures(path))
+
+
+def windows_of(options: dict[str, Any], words: int) -> Windows:
+    """Return how texts are cut into passages: of so many words, which neighbours share by half, if nothing is said."""
+    length = words if options["words"] is None else options["words"]
+    return Windows(length, length // 2 if options["overlap"] is None else options["overlap"])
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sosie.cli.entries import is_saved, saved_entries
+from sosie.cli.entries import is_saved, saved_entries, windows_of
 from sosie.cli.kinds import build_options, built_with
 from sosie.cli.options import is_given, output_options, shingle_options, source_of, source_options
 from sosie.cli.progress import progress
@@ -37,7 +37,7 @@ OWN = ("inputs", "output", "overwrite", "threads", "quiet", "as_json", "kind")
 @click.option("--keep-texts", is_flag=True, help="Keep the texts, too: `sosie search --passages` shows them.")
 @click.option("--passages", is_flag=True, help="Index overlapping passages of the documents instead of whole ones.")
 @click.option("--words", type=int, help="Passages: words of each. [default: 100]")
-@click.option("--overlap", type=int, help="Passages: words that neighbours share. [default: 50]")
+@click.option("--overlap", type=int, help="Passages: words that neighbours share. [default: half of them]")
 @signer_options
 @shingle_options
 @output_options
@@ -114,7 +114,9 @@ def _kind(options: dict[str, Any], parameters: dict[str, Any], *, keys: bool) ->
 
 
 def _windows(options: dict[str, Any]) -> Windows | None:
-    given = {name: options[name] for name in ("words", "overlap") if is_given(name)}
-    if given and not options["passages"]:
-        raise UsageError(f"--{' and --'.join(given)}: for --passages")
-    return Windows(**given) if options["passages"] else None
+    if options["passages"]:
+        return windows_of(options, words=100)
+    for name in ("words", "overlap"):
+        if is_given(name):
+            raise UsageError(f"--{name} is for --passages")
+    return None

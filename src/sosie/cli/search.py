@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import click
 import pyarrow as pa
 
-from sosie.cli.entries import is_saved, naming_index, saved_entries
+from sosie.cli.entries import is_saved, naming_index, saved_entries, windows_of
 from sosie.cli.found import FORMATS, format_of, render_found, render_summary, write_found
 from sosie.cli.kinds import effort_of, effort_options
 from sosie.cli.options import column_options, is_given, run_options, source_of
 from sosie.cli.progress import progress
+from sosie.documents.inputs import list_inputs
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.report.stages import Stages
@@ -23,10 +26,10 @@ from sosie.search.found import match_table, with_passages
 from sosie.search.kinds import set_effort
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
+from sosie.storage.output_file import check_file
 from sosie.storage.room import Room
 from sosie.types import Matches
 
-WINDOWS = Windows(50, 25)  # of a passage that is shown
 READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
 
 
@@ -41,7 +44,7 @@ READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
 @effort_options
 @click.option("--passages", is_flag=True, help="Show the passage of each match that is most like the query.")
 @click.option("--words", type=int, help="Words of a passage that is shown. [default: 50]")
-@click.option("--overlap", type=int, help="Words that neighbouring passages share. [default: 25]")
+@click.option("--overlap", type=int, help="Words that neighbouring passages share. [default: half of them]")
 @click.option("--documents", multiple=True, metavar="INPUT", help="The indexed documents, if the index has no texts.")
 @click.option(
     "--format",
@@ -61,6 +64,8 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     """
     form = format_of(options["form"], options["output"])
     _check(options)
+    if options["output"]:
+        _check_output(directory, inputs, options)
     quiet = options["quiet"] or options["as_json"]
     with progress(quiet) as shown, tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
         stages = Stages(shown)
@@ -109,6 +114,16 @@ def _check(options: dict[str, Any]) -> None:
         raise UsageError("--overwrite is for --output")
 
 
+def _check_output(directory: str, inputs: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Refuse an output that cannot be written before anything is done, and one that this search reads."""
+    check_file(options["output"], options["overwrite"])
+    files = [path for path in (*options["documents"], *inputs) if not is_saved((path,))]
+    read = [directory, *inputs, *(place.path for place in (list_inputs(files) if files else []))]
+    final = Path(os.path.realpath(options["output"]))
+    if any(final.is_relative_to(os.path.realpath(path)) for path in read):
+        raise UsageError(f"{options['output']}: is an input of this search. Choose another output file.")
+
+
 def _queries(index: TextIndex, inputs: tuple[str, ...], options: dict[str, Any], room: Room) -> Entries:
     texts = options["texts"]
     if bool(inputs) == bool(texts):
@@ -136,8 +151,9 @@ def _found(index: TextIndex, queries: Entries, options: dict[str, Any]) -> Match
 
 
 def _windows(index: TextIndex, options: dict[str, Any]) -> Windows:
-    given = {name: options[name] for name in ("words", "overlap") if options[name] is not None}
-    if given and index.places is not None:
-        raise UsageError(f"--{' and --'.join(given)}: the rows of this index are passages, which are shown as they are")
-    words = given.get("words", WINDOWS.words)
-    return Windows(words, given.get("overlap", words // 2))
+    if index.places is None:
+        return windows_of(options, words=50)
+    for name in ("words", "overlap"):
+        if is_given(name):
+            raise UsageError(f"--{name}: the rows of this index are passages, which are shown as they are")
+    return index.places.windows

@@ -18,7 +18,7 @@ from sosie.index.keys import KeyIndex
 from sosie.search.entries import Entries, Form, sign_entries
 from sosie.search.kinds import KINDS, AnyIndex, kind_of, make_index
 from sosie.search.texts import Texts
-from sosie.search.windows import Places, documents_of, most_passages, passages_of
+from sosie.search.windows import Places, Windows, documents_of, most_passages, passages_of
 from sosie.signatures.signer import Signer
 from sosie.signatures.simhash import Simhash
 from sosie.storage.output import OutputDirectory
@@ -80,8 +80,8 @@ class TextIndex:
     @property
     def form(self) -> Form:
         """What entries have to be that are added."""
-        windows = None if self.places is None else self.places.windows
-        return Form(keys=isinstance(self.index, KeyIndex), windows=windows, texts=self.texts is not None)
+        keys = isinstance(self.index, KeyIndex)
+        return Form(keys=keys, windows=_windows_of(self.places), texts=self.texts is not None)
 
     @property
     def query_form(self) -> Form:
@@ -103,8 +103,8 @@ class TextIndex:
     def add(self, entries: Entries) -> None:
         """Append rows, found at once; a known id raises `MismatchError`, and nothing has changed."""
         self._check(entries)
-        if (self.places is None) != (entries.places is None):
-            raise MismatchError("rows are passages in the one and documents in the other: they do not mix")
+        if _windows_of(self.places) != _windows_of(entries.places):
+            raise MismatchError("rows are passages here and not there, or cut in another way: they do not mix")
         if self.texts is not None and entries.texts is None:
             raise MismatchError("the index keeps the texts of its rows: add documents, not signatures")
         added: Any = entries.signed
@@ -204,6 +204,10 @@ class TextIndex:
             return without_self(found, ids)
         others = without_self(replace(found, ids=documents_of(found.ids)), documents_of(ids))
         return replace(others, ids=self.index.row_ids.of(others.rows))
+
+
+def _windows_of(places: Places | None) -> Windows | None:
+    return None if places is None else places.windows
 
 
 def _cast(ids: Any, kind: Any) -> Any:

@@ -24,14 +24,14 @@ def output_file(final: str | os.PathLike[str], overwrite: bool = False) -> Itera
     ('a rose', 1)
     """
     target = Path(final)
-    _check_free(target, overwrite)
+    check_file(target, overwrite)
     hidden = target.parent / f".{target.name}.sosie-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         with naming(target):
             hidden.touch(exist_ok=False)
             yield hidden
             sync(hidden)
-            _check_free(target, overwrite)
+            check_file(target, overwrite)
             os.replace(hidden, target)
             sync(target.parent)
     finally:
@@ -39,7 +39,9 @@ def output_file(final: str | os.PathLike[str], overwrite: bool = False) -> Itera
             hidden.unlink(missing_ok=True)
 
 
-def _check_free(target: Path, overwrite: bool) -> None:
+def check_file(final: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Refuse a path that a file cannot be written to, or that is taken."""
+    target = Path(final)
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent}: is not a directory. Choose another output file.")
     if target.is_dir():
