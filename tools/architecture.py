@@ -14,7 +14,7 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- map: begin -->\n", "<!-- map: end -->\n"
 FLOW = (
     "errors.py", "types.py", "kernels", "storage", "documents", "text", "features", "signatures", "index", "matches",
-    "clusters", "evaluation", "report", "deduplicate.py", "cli", "__init__.py",
+    "search", "clusters", "evaluation", "report", "deduplicate.py", "cli", "__init__.py",
 )  # fmt: skip
 
 

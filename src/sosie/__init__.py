@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from sosie.matches.reference import Reference as Reference
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
+    from sosie.search.files import load_text_index as load_text_index
+    from sosie.search.text_index import TextIndex as TextIndex
     from sosie.signatures.files import load_signatures as load_signatures
     from sosie.signatures.files import load_signer as load_signer
     from sosie.signatures.files import save_signatures as save_signatures
@@ -108,6 +110,7 @@ _HOMES = {
     "SosieError": "sosie.errors",
     "Source": "sosie.documents.source",
     "StorageError": "sosie.errors",
+    "TextIndex": "sosie.search.text_index",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
     "dedup": "sosie.deduplicate",
@@ -116,6 +119,7 @@ _HOMES = {
     "load_signatures": "sosie.signatures.files",
     "passages": "sosie.text.passages",
     "load_signer": "sosie.signatures.files",
+    "load_text_index": "sosie.search.files",
     "save_signatures": "sosie.signatures.files",
     "verify": "sosie.matches.verify",
 }

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.oracle_hamming import listed
 
 from sosie.errors import MismatchError
+from sosie.index.files import load_index
 from sosie.index.keys import KeyIndex
 from sosie.types import Keys
 
@@ -50,6 +51,24 @@ def test_added_one_by_one_there_are_few_runs():
         index.add(Keys(values[row : row + 1]))
     assert len(index._runs) <= 9
     assert listed(index.candidates(Keys(values[:20]))) == sharing(values[:20], values)
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_removed_rows_are_not_found_and_the_others_keep_their_numbers(tmp_path, loaded):
+    values, ids = keys_of(90, 3, 20), [f"d{row}" for row in range(90)]
+    index = KeyIndex(Keys(values[:60], ids=ids[:60]))
+    index.remove(["d7", "d41"])
+    if loaded:
+        index.save(tmp_path / "a")
+        index = load_index(tmp_path / "a")
+    index.add(Keys(values[60:], ids=ids[60:]))
+    index.remove(["d60"])
+    live = [[(far, row) for far, row in found if row not in (7, 41, 60)] for found in sharing(values[:20], values)]
+    assert listed(index.candidates(Keys(values[:20]))) == live and len(index) == 87
+    with pytest.raises(MismatchError, match="no row has the id 'd7'"):
+        index.remove(["d7"])
+    index.add(Keys(values[7:8], ids=["d7"]))
+    assert index.candidates(Keys(values[7:8])).ids[0].as_py() == "d7" and len(index) == 88
 
 
 def test_one_key_for_all_and_threads_change_nothing():

@@ -17,6 +17,8 @@ from sosie.errors import SosieError, UsageError
 COMMANDS = {
     "dedup": "Remove near-duplicates, every one of them verified.",
     "sign": "Turn documents into signatures or keys, saved as files.",
+    "index": "Build an index of documents, and change or check it.",
+    "search": "Find what an index holds that is like a text.",
     "join": "Find all similar pairs of one collection, or of two.",
     "evaluate": "Measure recall and precision of a result.",
     "inspect": "Look at a collection before anything is done with it.",

@@ -119,7 +119,13 @@ def output_options(function: F) -> F:
 
 
 def run_options(function: F) -> F:
-    """Add how every command runs."""
+    """Add how every command runs that computes."""
+    threads = click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]")
+    return threads(print_options(function))
+
+
+def print_options(function: F) -> F:
+    """Add where options come from and what is printed."""
     for option in reversed(
         (
             click.option(
@@ -130,7 +136,6 @@ def run_options(function: F) -> F:
                 callback=_read_config,
                 help="A TOML file with options by name, as in threshold = 0.8; options given here win.",
             ),
-            click.option("--threads", type=click.IntRange(min=1), help="Threads. [default: all cores]"),
             click.option("--quiet", is_flag=True, help="Print nothing but errors."),
             click.option("--json", "as_json", is_flag=True, help="Print the report as JSON."),
         )

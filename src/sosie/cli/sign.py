@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from sosie.cli.options import output_options, shingle_options, source_of, source_options
 from sosie.cli.progress import progress
-from sosie.cli.signer import form_of, saved_signer, signer_options, spec_of
+from sosie.cli.signer import fitted, form_of, saved_signer, signer_options, spec_of
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
-from sosie.documents.source import Source
-from sosie.features.frequencies import count_frequencies
 from sosie.report.stages import Stages
 from sosie.signatures.files import save_signatures
 from sosie.signatures.keeper import FeatureKeeper
 from sosie.signatures.sign import sign_documents
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import Spec
 from sosie.storage.output import OutputDirectory
 from sosie.storage.room import Room
 from sosie.types import Keys, Signatures
@@ -30,6 +26,7 @@ from sosie.types import Keys, Signatures
 @source_options
 @click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write the signatures to.")
 @signer_options
+@click.option("--volatility", is_flag=True, default=None, help="Simhash: keep the sums behind the bits.")
 @click.option("--features", is_flag=True, help="Store the distinct features, too: pairs can be verified later.")
 @shingle_options
 @output_options
@@ -43,7 +40,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         reading = source.batches(options["threads"])
         read = [*(place.path for place in reading.inputs), *([options["signer"]] if saved else [])]
         with OutputDirectory(options["output"], options["overwrite"], read) as directory:
-            signer = saved or _fitted(spec, source, stages, options["threads"])
+            signer = saved or fitted(spec, source, stages, options["threads"])
             signed = _sign(reading, signer, directory, stages, options)
     report = {
         "documents": reading.documents,
@@ -62,22 +59,6 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             if report[reason]:
                 click.echo(f"{report[reason]:,} {reason.replace('_', ' ')}")
         click.echo(f"Written to {options['output']}")
-
-
-def _fitted(spec: Spec, source: Source, stages: Stages, threads: int | None) -> Signer:
-    """Return a signer; a spec that needs statistics reads the source for them first."""
-    if not spec.needs_texts:
-        ready: Signer = spec.fit()
-        return ready
-    with stages.run("fit") as stage:
-
-        def texts() -> Iterator[Any]:
-            for batch in source.batches(threads):
-                stage.advance(len(batch) + len(batch.rejects))
-                yield batch.texts
-
-        fitted: Signer = spec.fit(count_frequencies(texts(), spec.shingles, threads))
-    return fitted
 
 
 def _sign(

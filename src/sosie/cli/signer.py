@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from sosie.cli.options import F, is_given, shingles_of
+from sosie.documents.source import Source
 from sosie.errors import UsageError
+from sosie.features.frequencies import count_frequencies
 from sosie.features.weighting import WEIGHTINGS
+from sosie.report.stages import Stages
 from sosie.signatures.files import load_signer
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.signer import Signer
@@ -38,7 +42,6 @@ def signer_options(function: F) -> F:
                 type=click.Choice(WEIGHTINGS),
                 help="Simhash: how features weigh; tf-idf and bm25 read the inputs twice. [default: tf]",
             ),
-            click.option("--volatility", is_flag=True, default=None, help="Simhash: keep the sums behind the bits."),
             click.option("--minima", type=int, help="Minhash: minima of a document. [default: 128]"),
             click.option("--rows", type=int, help="Minhash: minima in a key. [default: 5]"),
             click.option(
@@ -60,7 +63,7 @@ def spec_of(options: dict[str, Any]) -> Spec:
     """Build the spec; an option of the other method is wrong usage, not ignored."""
     method = options["method"]
     _refuse_others(method, options)
-    given = {name: options[name] for name in OWN[method] if options[name] is not None and name != "volatility"}
+    given = {name: options[name] for name in OWN[method] if name != "volatility" and options[name] is not None}
     kind: type[Spec] = Simhash if method == "simhash" else Minhash
     return kind(**given, shingles=shingles_of(options), seed=options["seed"])
 
@@ -82,14 +85,30 @@ def saved_signer(options: dict[str, Any]) -> Signer:
     return signer
 
 
+def fitted(spec: Spec, source: Source, stages: Stages, threads: int | None) -> Signer:
+    """Return a signer; a spec that needs statistics reads the source for them first."""
+    if not spec.needs_texts:
+        ready: Signer = spec.fit()
+        return ready
+    with stages.run("fit") as stage:
+
+        def texts() -> Iterator[Any]:
+            for batch in source.batches(threads):
+                stage.advance(len(batch) + len(batch.rejects))
+                yield batch.texts
+
+        fitted: Signer = spec.fit(count_frequencies(texts(), spec.shingles, threads))
+    return fitted
+
+
 def form_of(spec: Spec, options: dict[str, Any]) -> dict[str, Any]:
     """Return what is made: bits, with or without the sums behind them, or keys."""
     if isinstance(spec, Minhash):
         return {"keys": options["b"] is None}
-    return {"volatility": bool(options["volatility"])}
+    return {"volatility": bool(options.get("volatility"))}
 
 
 def _refuse_others(method: str, options: dict[str, Any]) -> None:
     for name in (name for other, names in OWN.items() if other != method for name in names):
-        if options[name] is not None:
+        if options.get(name) is not None:
             raise UsageError(f"--{name} does not belong to --method {method}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -39,6 +39,17 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+
+class Batches(Protocol):
+    """Documents in batches, whose ids can be taken by document number: a `Reading`, or what is made of one."""
+
+    @property
+    def ids(self) -> Any:
+        """What knows the ids: `ids.take(rows)`."""
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Read the documents, once."""
 
 
 @dataclass(frozen=True, eq=False)

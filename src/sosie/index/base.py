@@ -66,6 +66,11 @@ class Index(ABC):
         return self._ids.all
 
     @property
+    def row_ids(self) -> RowIds:
+        """What knows the rows by their ids."""
+        return self._ids
+
+    @property
     def signatures(self) -> Signatures:
         """The rows that are present, with their ids, in order."""
         rows = np.delete(np.arange(len(self._ids)), self._removed)

@@ -15,8 +15,9 @@ from sosie.types import I64
 class RowIds:
     """The ids of the rows of an index, by row number; rows that were added without ids are numbered.
 
-    Ids that are exactly 0, 1, 2, ... count as not given: that is what collections without ids carry. Numbers cost
-    nothing to keep; other ids are looked up in a table that is made when first needed.
+    Ids that are exactly 0, 1, 2, ... count as not given: that is what collections without ids carry. With `literal`
+    they are what they say as soon as there are rows: that is what documents with such ids need. Numbers cost nothing to
+    keep; other ids are looked up in a table that is made when first needed.
 
     >>> ids = RowIds()
     >>> ids.add(pa.array([0, 1])); ids.add(pa.array([0, 1]))
@@ -25,6 +26,7 @@ class RowIds:
     """
 
     def __init__(self) -> None:
+        self.literal = False
         self._chunks: list[Any] = []
         self._numbered = True
         self._count = 0
@@ -58,6 +60,11 @@ class RowIds:
             self._chunks = [pa.concat_arrays(self._chunks)]
         return self._chunks[0]
 
+    @property
+    def present(self) -> Any:
+        """The ids of the rows that were not removed, in order."""
+        return self.of(np.setdiff1d(np.arange(self._count), np.fromiter(self._gone, np.int64, len(self._gone))))
+
     def of(self, rows: I64) -> Any:
         """Return the ids of some rows."""
         return pa.array(rows) if self._numbered else self.all.take(pa.array(rows))
@@ -66,7 +73,7 @@ class RowIds:
         """Append the ids of new rows; an id of a present row raises."""
         if not len(ids):
             return
-        given = not _counts_up(ids)
+        given = (self.literal and self._count > 0) or not _counts_up(ids)
         if not given:
             ids = pa.array(np.arange(self._count, self._count + len(ids), dtype=np.int64))
         if self._numbered and not given:
@@ -78,21 +85,25 @@ class RowIds:
             raise MismatchError(f"ids of type {ids.type} added to an index whose ids are {self.all.type}")
         self._add_given(ids)
 
-    def remove(self, ids: Any) -> I64:
-        """Forget ids and return their rows; an unknown one raises and nothing changes."""
-        wanted = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
+    def rows(self, ids: Any) -> I64:
+        """Return the rows of ids; an unknown one, or one that is named twice, raises."""
+        wanted = _listed(ids)
         rows = [self._row(item) for item in wanted]
         unknown = [item for item, row in zip(wanted, rows, strict=True) if row is None]
         if unknown:
             raise MismatchError(f"no row has the id {unknown[0]!r} ({len(unknown)} of {len(wanted)} ids are unknown)")
         if len(set(wanted)) < len(wanted):
             raise UsageError("an id is named twice in one removal")
-        if self._numbered:
-            self._gone.update(wanted)
-        else:
+        return np.array(rows, np.int64)
+
+    def remove(self, ids: Any) -> I64:
+        """Forget ids and return their rows; an unknown one raises and nothing changes."""
+        wanted, rows = _listed(ids), self.rows(ids)
+        if not self._numbered:
             for item in wanted:
                 del self._table()[item]
-        return np.array(rows, np.int64)
+        self._gone.update(rows.tolist())
+        return rows
 
     def _add_given(self, ids: Any) -> None:
         if len(pc.unique(ids)) < len(ids):
@@ -119,6 +130,10 @@ class RowIds:
         if self._rows is None:
             self._rows = {item: row for row, item in enumerate(self.all.to_pylist()) if row not in self._gone}
         return self._rows
+
+
+def _listed(ids: Any) -> list[Any]:
+    return list(ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else ids)
 
 
 def _counts_up(ids: Any) -> bool:

@@ -14,7 +14,7 @@ from sosie.kernels.arrays import read_only
 from sosie.kernels.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.kernels.key_lookup import KeyTables, build_tables, directory_bits, find_rows, most_found
 from sosie.kernels.parallel import ordered_map, spans
-from sosie.types import I32, I64, U64, Keys, Matches
+from sosie.types import I32, I64, U64, Bools, Keys, Matches
 
 _ROOM = 1 << 20  # rows that one piece of work may find
 
@@ -35,11 +35,12 @@ class KeyIndex:
         self._tables: int = keys.values.shape[1]
         self._digest = keys.digest
         self._ids = RowIds()
+        self._removed = np.empty(0, np.int64)
         self._runs: list[tuple[U64, int, KeyTables]] = []
         self.add(keys)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._ids) - len(self._removed)
 
     @property
     def tables(self) -> int:
@@ -53,13 +54,18 @@ class KeyIndex:
 
     @property
     def ids(self) -> Any:
-        """The id of every row, as an Arrow array."""
+        """The id of every row that was ever added, by row number, as an Arrow array."""
         return self._ids.all
+
+    @property
+    def row_ids(self) -> RowIds:
+        """What knows the rows by their ids."""
+        return self._ids
 
     def add(self, keys: Keys) -> None:
         """Append rows; they are found at once. A known id raises `MismatchError`."""
         self._check(keys)
-        first = len(self)
+        first = len(self._ids)
         self._ids.add(keys.ids)
         values = np.array(keys.values)
         if not len(values):
@@ -68,6 +74,10 @@ class KeyIndex:
             before, first, _ = self._runs.pop()
             values = np.concatenate([before, values])
         self._runs.append((values, first, build_tables(values, first)))
+
+    def remove(self, ids: Any) -> None:
+        """Remove rows by their ids; the other rows keep their numbers. An unknown id raises `MismatchError`."""
+        self._removed = np.concatenate([self._removed, self._ids.remove(ids)])
 
     def candidates(self, queries: Keys, *, threads: int | None = None) -> Matches:
         """Return for each query the rows that share a key in some table, each once.
@@ -79,7 +89,9 @@ class KeyIndex:
         values = np.ascontiguousarray(queries.values)
         bounds = sum((most_found(run, values) for _, _, run in self._runs), np.zeros(len(values), np.int64))
         cuts = spans(np.concatenate([[0], np.cumsum(bounds)]), _ROOM)
-        found = list(ordered_map(lambda cut: self._find(values[cut[0] : cut[1]]), cuts, threads))
+        live = np.ones(len(self._ids), np.bool_)
+        live[self._removed] = False
+        found = list(ordered_map(lambda cut: self._find(values[cut[0] : cut[1]], live), cuts, threads))
         sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part[0]) for part in found)])
         rows = np.concatenate([np.empty(0, np.int64), *(part[1] for part in found)])
         distances = np.concatenate([np.empty(0, np.int32), *(part[2] for part in found)])
@@ -90,7 +102,7 @@ class KeyIndex:
 
         The directory appears whole. It must not exist or be empty; `overwrite` replaces one that Sosie wrote.
         """
-        arrays: dict[str, Any] = {"removed": np.empty(0, np.int64)}
+        arrays: dict[str, Any] = {"removed": self._removed}
         for i, (values, _, run) in enumerate(self._runs):
             parts = {"values": values, "keys": run.keys, "rows": run.rows, "directory": run.directory}
             arrays |= {f"run{i}_{name}": array for name, array in parts.items()}
@@ -103,6 +115,7 @@ class KeyIndex:
         parameters, arrays = state
         index = cls.__new__(cls)
         index._tables, index._digest, index._ids, index._runs = int(parameters["tables"]), digest, ids, []
+        index._removed = np.array(arrays["removed"])
         first = 0
         for i, count in enumerate(parameters["runs"]):
             values = arrays[f"run{i}_values"]
@@ -112,13 +125,13 @@ class KeyIndex:
             _check_tables(tables, index._tables, first, count)
             index._runs.append((values, first, tables))
             first += count
-        if first != len(ids) or len(arrays["removed"]):
+        if first != len(ids):
             raise StorageError("the runs do not hold all rows")
         return index
 
-    def _find(self, queries: U64) -> tuple[I64, I64, I32]:
+    def _find(self, queries: U64, live: Bools) -> tuple[I64, I64, I32]:
         hits = concat_hits([_find_in(run, queries, first) for _, first, run in self._runs])
-        return sort_hits(hits, len(queries), self._tables)
+        return sort_hits(take_hits(hits, np.flatnonzero(live[hits.rows])), len(queries), self._tables)
 
     def _check(self, other: Keys) -> None:
         if other.values.shape[1] != self._tables:

@@ -17,7 +17,7 @@ from sosie.kernels.minhash import BLOCK, band_keys, minhash, pack_bits
 from sosie.kernels.mix import splitmix64
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Signed, Spec, sign_spans
-from sosie.types import I64, U64, Keys, Signatures
+from sosie.types import F64, I64, U64, Keys, Signatures
 
 U32 = NDArray[np.uint32]
 
@@ -80,6 +80,19 @@ class Minhash(Spec):
         0.061
         """
         return float(1 - (1 - similarity**self.rows) ** self.bands)
+
+    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
+        """Return the Jaccard similarity that each distance is an estimate of, to four digits.
+
+        Of two b-bit signatures, a minimum that differs makes half of its bits differ; of keys, the share of equal ones
+        estimates J^rows.
+
+        >>> Minhash().similarity([0, 16, 64]).tolist(), Minhash().similarity([0, 24], keys=True).tolist()
+        ([1.0, 0.75, 0.0], [1.0, 0.5253])
+        """
+        far = np.asarray(distances, np.float64) / (self.bands if keys else self.minima * self.b)
+        estimate = (1 - far) ** (1 / self.rows) if keys else np.maximum(1 - 2 * far, 0.0)
+        return np.asarray(estimate).round(4)
 
     def fit(self, texts: Any = None) -> MinhashSigner:
         """Return a signer; minhash needs no statistics, so no texts are read."""

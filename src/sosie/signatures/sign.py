@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from sosie.documents.reading import Reading
+from sosie.documents.batch import Batches
 from sosie.documents.rejects import RejectLog
-from sosie.signatures.keeper import FeatureKeeper
+from sosie.signatures.keeper import FeatureKeeper, TextKeeper
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec
 from sosie.types import Keys, Signatures
 
 
 def sign_documents(
-    reading: Reading,
-    signer: Spec | Signer | FeatureKeeper,
+    reading: Batches,
+    signer: Spec | Signer | FeatureKeeper | TextKeeper,
     *,
     keys: bool = False,
     volatility: bool = False,

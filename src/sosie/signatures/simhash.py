@@ -17,7 +17,7 @@ from sosie.kernels.parallel import ordered_map, spans
 from sosie.kernels.simhash import signs, simhash, simhash_sums, simhash_weighted
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import SPAN, Signed, Spec, sign_spans
-from sosie.types import F32, I64, U64, Features, Signatures
+from sosie.types import F32, F64, I64, U64, Features, Signatures
 
 MAXIMUM_WEIGHT = float(1 << 24)
 MAXIMUM_BITS = 4096
@@ -66,6 +66,17 @@ class Simhash(Spec):
         if not self.needs_texts or texts is None:
             return SimhashSigner(self)
         return SimhashSigner(self, collection_frequencies(texts, self.shingles, threads))
+
+    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
+        """Return the cosine that each distance is an estimate of, to four digits: the share of equal bits is an angle.
+
+        >>> Simhash(bits=64).similarity([0, 8, 32]).tolist()
+        [1.0, 0.9239, 0.0]
+        """
+        if keys:
+            raise UsageError("simhash makes no keys")
+        angles = np.pi * np.asarray(distances, np.float64) / self.bits
+        return np.maximum(np.cos(angles), 0.0).round(4)
 
     def radius(self, cosine: float, recall: float = 0.99) -> int:
         """Return the smallest radius that holds a pair of this cosine with at least the given probability.

@@ -22,7 +22,7 @@ from sosie.kernels.parallel import ordered_map, spans
 from sosie.signatures.statistics import Statistics
 from sosie.text import UNICODE_VERSION
 from sosie.text.column import as_column
-from sosie.types import I64, U64, Features
+from sosie.types import F64, I64, U64, Features
 
 SPAN = 1 << 18  # bytes of text that one task signs: its features stay in the cache
 
@@ -69,6 +69,10 @@ class Spec(ABC):
     def restore(self, meta: dict[str, Any], arrays: dict[str, Any]) -> Statistics:
         """Return the statistics that were stored, which `fit` takes; their arrays cannot be written, nor trusted."""
         raise StorageError(f"{self.method} has no statistics of its own")
+
+    @abstractmethod
+    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
+        """Return the similarity that distances of signatures (or of keys: tables that differ) are an estimate of."""
 
 
 @dataclass(frozen=True)

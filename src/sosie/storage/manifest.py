@@ -77,12 +77,18 @@ def read_artefact(
     be large. Sizes and checksums are verified first; every damage is a `StorageError` naming the file.
     """
     folder = Path(directory)
-    kinds = [kind] if isinstance(kind, str) else list(kind)
+    manifest = read_manifest(folder, kind)
     with naming(folder):
-        manifest = _read_manifest(folder / MANIFEST, kinds)
         wanted = {name: entry for name, entry in manifest["files"].items() if _is_wanted(name, names)}
         arrays = {name: _read_array(folder, name, entry) for name, entry in wanted.items()}
     return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
+
+
+def read_manifest(directory: str | os.PathLike[str], kind: str | Collection[str]) -> dict[str, Any]:
+    """Return the whole manifest, checked; of the arrays it lists nothing is read."""
+    folder = Path(directory)
+    with naming(folder):
+        return _read_manifest(folder / MANIFEST, [kind] if isinstance(kind, str) else list(kind))
 
 
 def _write_array(folder: Path, name: str, array: NDArray[Any], moved: Path | None) -> dict[str, Any]:

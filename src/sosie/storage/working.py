@@ -31,7 +31,7 @@ class WorkingFolder:
             path = _unused(final, key)
             path.mkdir(0o700)
             try:
-                return cls(path, _locked(path))
+                return cls(path, lock_directory(path))
             except (BlockingIOError, FileNotFoundError):
                 continue  # in the moment before the lock, another run has taken it for a leftover
 
@@ -62,7 +62,7 @@ def abandoned(final: Path) -> Iterator[WorkingFolder]:
     pattern = re.compile(re.escape(_prefix(final)) + r"\d+-(?:[0-9a-f]+-)?\w+")
     for name in sorted(filter(pattern.fullmatch, os.listdir(final.parent))):
         try:
-            lock = _locked(final.parent / name)
+            lock = lock_directory(final.parent / name)
         except (BlockingIOError, FileNotFoundError):
             continue
         if lock is not None:
@@ -78,7 +78,7 @@ def _unused(final: Path, key: str | None) -> Path:
     return final.parent / f"{_prefix(final)}{os.getpid()}-{tag}{secrets.token_hex(4)}"
 
 
-def _locked(directory: Path) -> int | None:
+def lock_directory(directory: Path) -> int | None:
     """Lock a directory for this process and return its descriptor, None where the file system knows no locks.
 
     Raises if another process holds the lock, or has removed or renamed the directory meanwhile.

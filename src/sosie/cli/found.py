@@ -1,0 +1,96 @@
+"""What a search found, as a table for people, JSON lines or Parquet."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow.parquet as pq
+
+from sosie.errors import UsageError
+from sosie.report.method import percent
+from sosie.report.summary import counted
+from sosie.search.excerpts import marked
+from sosie.storage.output_file import output_file
+
+FORMATS = ("table", "jsonl", "parquet")
+_SHOWN = ("query", "rank", "id", "distance", "estimated_similarity")
+_HEADS = {"estimated_similarity": "similarity (estimated)"}
+_WIDEST = 60  # characters of an id that are shown
+
+
+def format_of(given: str | None, output: str | None) -> str:
+    """Return the format that is asked for, or that the name of the file says."""
+    suffix = Path(output).suffix[1:] if output else ""
+    form = given or (suffix if suffix in FORMATS else "table")
+    if form == "parquet" and output is None:
+        raise UsageError("--format parquet needs a file: name it with -o")
+    return form
+
+
+def write_found(table: Any, path: str, form: str, overwrite: bool) -> None:
+    """Write matches to a file, which appears whole."""
+    with output_file(path, overwrite) as file:
+        if form == "parquet":
+            pq.write_table(table, file, compression="zstd")
+        else:
+            lines = _json_lines(table) if form == "jsonl" else _rows(table, "**", "**")
+            with open(file, "w", encoding="utf-8", newline="\n") as written:
+                written.writelines(f"{line}\n" for line in lines)
+
+
+def render_found(table: Any, form: str) -> None:
+    """Print matches; on a terminal, shared words are bold."""
+    bold = ("\x1b[1m", "\x1b[22m") if sys.stdout.isatty() else ("**", "**")
+    for line in _json_lines(table) if form == "jsonl" else _rows(table, *bold):
+        click.echo(line)
+
+
+def render_summary(report: dict[str, Any]) -> str:
+    """Say how much was found, and how much of what there is that should be."""
+    recall = report["recall"]
+    said = "unknown" if recall is None else "exact" if recall == 1 else f"{percent(recall)} expected"
+    asked = "1 query" if report["queries"] == 1 else f"{report['queries']:,} queries"
+    lines = [f"{report['matches']:,} match{'' if report['matches'] == 1 else 'es'} of {asked}; recall: {said}"]
+    if report["without_features"]:
+        lines.append(f"Note: {counted(report['without_features'], 'query')} without words, which nothing matches")
+    return "\n".join(lines)
+
+
+def _json_lines(table: Any) -> list[str]:
+    return [json.dumps(row, ensure_ascii=False) for row in table.to_pylist()]
+
+
+def _rows(table: Any, before: str, after: str) -> Iterator[str]:
+    """Yield the lines of a table; the passage of a match, with marks, is a line below it."""
+    names = [name for name in _SHOWN if name in table.column_names]
+    columns = [[_cell(value) for value in table[name].to_pylist()] for name in names]
+    heads = [_HEADS.get(name, name) for name in names]
+    widths = [max(map(len, [head, *column])) for head, column in zip(heads, columns, strict=True)]
+    pads = ["<" if name in ("query", "id") else ">" for name in names]
+
+    def line(cells: Iterable[str]) -> str:
+        return "  ".join(f"{cell:{pad}{width}}" for cell, pad, width in zip(cells, pads, widths, strict=True)).rstrip()
+
+    yield line(heads)
+    shown = table.select(["passage", "shared"]).to_pylist() if "passage" in table.column_names else None
+    for place, cells in enumerate(zip(*columns, strict=True)):
+        yield line(cells)
+        if shown is not None:
+            yield "    " + marked(_plain(shown[place]["passage"]), shown[place]["shared"], before, after)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    text = _plain(str(value))
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without what a terminal would take for a command."""
+    return "".join(point if point.isprintable() else " " for point in text)

@@ -1,0 +1,50 @@
+"""The options of every kind of index, made from the table of kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from sosie.cli.options import F
+from sosie.search.kinds import KINDS, Option
+
+
+def build_options(function: F) -> F:
+    """Add the kind of an index, and what the kinds are built with."""
+    said = "How it searches. [default: flat; keys for minhash keys]"
+    kind = click.option("--kind", type=click.Choice(list(KINDS)), help=said)
+    return kind(_options({name: kind.options for name, kind in KINDS.items()})(function))
+
+
+def effort_options(function: F) -> F:
+    """Add how far the approximate kinds search."""
+    return _options({name: kind.effort for name, kind in KINDS.items()})(function)
+
+
+def built_with(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the kinds are built with, out of a command's options."""
+    return {each.name: options[each.name] for kind in KINDS.values() for each in kind.options}
+
+
+def effort_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return how far to search, out of a command's options."""
+    return {each.name: options[each.name] for kind in KINDS.values() for each in kind.effort}
+
+
+def _options(owned: dict[str, tuple[Option, ...]]) -> Callable[[F], F]:
+    """Return what adds an option for each name; the help of one that several kinds have tells all of its meanings."""
+    meanings: dict[str, list[str]] = {}
+    types: dict[str, Any] = {}
+    for kind, options in owned.items():
+        for option in options:
+            meanings.setdefault(option.flag, []).append(f"{kind.capitalize()}: {option.meaning}")
+            types[option.flag] = click.Choice(option.type) if isinstance(option.type, tuple) else option.type
+
+    def add(function: F) -> F:
+        for flag in reversed(meanings):
+            function = click.option(flag, type=types[flag], help=" ".join(meanings[flag]))(function)
+        return function
+
+    return add

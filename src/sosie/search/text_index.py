@@ -1,0 +1,227 @@
+"""An index of texts: a Hamming index or one of keys, with the signer of its rows and, on request, their texts."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from sosie.documents.rejects import RejectLog
+from sosie.documents.source import Source
+from sosie.errors import MismatchError, UsageError
+from sosie.index.exclude import lowest, nearest, without_self
+from sosie.index.keys import KeyIndex
+from sosie.search.entries import Entries, Form, sign_entries
+from sosie.search.kinds import KINDS, AnyIndex, kind_of, make_index
+from sosie.search.texts import Texts
+from sosie.search.windows import Places, Windows, documents_of, most_passages, passages_of
+from sosie.signatures.signer import Signer
+from sosie.signatures.simhash import Simhash
+from sosie.storage.output import OutputDirectory
+from sosie.storage.room import Room
+from sosie.types import F64, Keys, Matches, Signatures
+
+SIGNER, TEXTS, PASSAGES = PARTS = ("signer", "texts", "passages")  # folders beside the files of the index
+
+
+class TextIndex:
+    """An index that signs what it is asked like its own rows: what `sosie index` writes and `sosie search` opens.
+
+    Its rows are documents or, with `places`, passages of documents, whose ids are `document#number`. Without a signer
+    it takes signatures and keys only; with `texts` it can show what it finds. `index` is the index itself.
+
+    >>> from sosie.index.flat import FlatIndex
+    >>> signer = Simhash().fit()
+    >>> index = TextIndex(FlatIndex(signer.sign(["the cat sat on the mat", "a dog ran off"], ids=["x", "y"])), signer)
+    >>> index.search(index.sign(["The CAT sat on the mat!"]), k=1).ids.to_pylist()
+    ['x']
+    """
+
+    def __init__(
+        self, index: AnyIndex, signer: Signer | None = None, texts: Texts | None = None, places: Places | None = None
+    ) -> None:
+        if signer is not None and index.digest not in (None, signer.digest):
+            raise MismatchError(f"the rows were made by {index.digest}, not by the signer {signer.digest}")
+        self.index = index
+        self.texts = texts
+        self.places = places
+        self._signer = signer
+        index.row_ids.literal = True
+
+    @classmethod
+    def build(
+        cls, entries: Entries, signer: Signer | None, kind: str = "flat", options: Mapping[str, Any] | None = None
+    ) -> TextIndex:
+        """Build an index of a kind, with the options of that kind (see `search.kinds`), of entries."""
+        texts = None if entries.texts is None else Texts([entries.texts])
+        return cls(make_index(kind, entries.signed, options or {}), signer, texts, entries.places)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def has_signer(self) -> bool:
+        """Whether texts can be added and looked up, and not only signatures or keys."""
+        return self._signer is not None
+
+    @property
+    def signer(self) -> Signer:
+        """What signs the rows and the queries."""
+        if self._signer is None:
+            raise UsageError(
+                "the index does not know how its rows were signed: give signatures, or build it by `sosie index`"
+            )
+        return self._signer
+
+    @property
+    def form(self) -> Form:
+        """What entries have to be that are added."""
+        keys = isinstance(self.index, KeyIndex)
+        return Form(keys=keys, windows=_windows_of(self.places), texts=self.texts is not None)
+
+    @property
+    def query_form(self) -> Form:
+        """What entries have to be that are looked up: with the sums behind their bits where that helps."""
+        volatile = KINDS[kind_of(self.index)].volatility and isinstance(self.signer.spec, Simhash)
+        return replace(self.form, volatility=volatile, texts=True)
+
+    def sign(self, texts: Any, ids: Any = None, *, threads: int | None = None) -> Entries:
+        """Sign texts in memory like the rows of the index, to be looked up or added."""
+        columns = {"text": pa.array(texts, pa.large_string()) if isinstance(texts, list | tuple) else texts}
+        source = Source(pa.table(columns if ids is None else {"id": ids, **columns}))
+        with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
+            return self.sign_source(source, Room(scratch, threads=threads))
+
+    def sign_source(self, source: Source, room: Room) -> Entries:
+        """Sign the documents of a source like the rows of the index; the entries have their texts."""
+        return sign_entries(source.batches(room.threads), self.signer, self.query_form, room)
+
+    def add(self, entries: Entries) -> None:
+        """Append rows, found at once; a known id raises `MismatchError`, and nothing has changed."""
+        self._check(entries)
+        if _windows_of(self.places) != _windows_of(entries.places):
+            raise MismatchError("rows are passages here and not there, or cut in another way: they do not mix")
+        if self.texts is not None and entries.texts is None:
+            raise MismatchError("the index keeps the texts of its rows: add documents, not signatures")
+        added: Any = entries.signed
+        self.index.add(replace(added, ids=_cast(added.ids, self.index.ids.type)))
+        if self.texts is not None and entries.texts is not None:
+            self.texts.add(entries.texts)
+        if self.places is not None and entries.places is not None:
+            self.places = self.places.followed_by(entries.places)
+
+    def remove(self, ids: Iterable[Any]) -> int:
+        """Remove rows by their ids, passages by those of their documents; return how many rows went.
+
+        Integers may be given as text. An unknown id raises `MismatchError`, and nothing has changed.
+        """
+        known, wanted = self.index.row_ids, list(ids)
+        if pa.types.is_integer(self.index.ids.type):
+            wanted = [_integer(each) for each in wanted]
+        if self.places is not None:
+            wanted = passages_of(known.present, wanted)
+        rows = known.rows(wanted)
+        self.index.remove(wanted)
+        if self.texts is not None:
+            self.texts.remove(rows)
+        return len(rows)
+
+    def search(
+        self, queries: Entries, k: int = 10, *, exclude_self: bool = False, threads: int | None = None
+    ) -> Matches:
+        """Return the k nearest rows of each query; with `exclude_self`, none that is the query or of its document.
+
+        Of an index of keys, these are the k rows that agree with the query in most tables.
+        """
+        asked = self._check(queries)
+        if k < 1:
+            raise UsageError(f"k must be at least 1, got {k}")
+        if isinstance(self.index, KeyIndex):
+            found = self.index.candidates(asked, threads=threads)
+            return nearest(self._others(found, asked.ids) if exclude_self else found, k)
+        if not exclude_self or self.places is None:
+            return self.index.search(asked, k, exclude_self=exclude_self, threads=threads)
+        own = most_passages(self.index.row_ids.present, asked.ids)
+        found = self.index.search(asked, k + own, threads=threads)
+        return nearest(self._others(found, asked.ids), k)
+
+    def within(
+        self,
+        queries: Entries,
+        radius: int,
+        *,
+        first: bool = False,
+        exclude_self: bool = False,
+        threads: int | None = None,
+    ) -> Matches:
+        """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row."""
+        asked = self._check(queries)
+        if isinstance(self.index, KeyIndex):
+            raise UsageError("keys have no distance in bits: ask an index of keys for the k best instead of a radius")
+        if not exclude_self or self.places is None:
+            return self.index.within(asked, radius, first=first, exclude_self=exclude_self, threads=threads)
+        found = self._others(self.index.within(asked, radius, threads=threads), asked.ids)
+        return lowest(found) if first else found
+
+    def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write everything to a directory that appears whole; `load_text_index` opens it, and `load_index` the index.
+
+        The directory must not exist or be empty; `overwrite` replaces one that Sosie wrote.
+        """
+        with OutputDirectory(directory, overwrite) as output:
+            self.write(output)
+
+    def write(self, output: OutputDirectory) -> None:
+        """Write everything into an output that holds nothing yet; rejects logged in its scratch folder go with it."""
+        self.index.save(output.path)
+        if self.has_signer:
+            self.signer.save(output.path / SIGNER)
+        if self.texts is not None:
+            self.texts.save(output.path / TEXTS, output.scratch)
+        if self.places is not None:
+            self.places.save(output.path / PASSAGES)
+        if (output.scratch / RejectLog.name).exists():
+            os.rename(output.scratch / RejectLog.name, output.path / RejectLog.name)
+
+    def similarity(self, distances: Any) -> F64:
+        """Return the similarity that each distance is an estimate of."""
+        return self.signer.spec.similarity(distances, keys=isinstance(self.index, KeyIndex))
+
+    def _check(self, entries: Entries) -> Any:
+        """Return signatures for an index of signatures, and keys for one of keys."""
+        if isinstance(entries.signed, Keys) != isinstance(self.index, KeyIndex):
+            held, given = ("keys", "signatures") if isinstance(entries.signed, Signatures) else ("signatures", "keys")
+            raise MismatchError(f"the index holds {held}, and these are {given}: sign both the same way")
+        return entries.signed
+
+    def _others(self, found: Matches, ids: Any) -> Matches:
+        """Leave out the rows that are the query itself, or a passage of its document."""
+        if self.places is None:
+            return without_self(found, ids)
+        others = without_self(replace(found, ids=documents_of(found.ids)), documents_of(ids))
+        return replace(others, ids=self.index.row_ids.of(others.rows))
+
+
+def _windows_of(places: Places | None) -> Windows | None:
+    return None if places is None else places.windows
+
+
+def _cast(ids: Any, kind: Any) -> Any:
+    """Return ids as others are: integers of one width, and strings with one kind of offsets, are ids alike."""
+    if pa.types.is_integer(ids.type) != pa.types.is_integer(kind):
+        return ids
+    try:
+        return ids.cast(kind)
+    except pa.ArrowInvalid:
+        return ids
+
+
+def _integer(item: Any) -> int:
+    try:
+        return int(item)
+    except ValueError as error:
+        raise MismatchError(f"no row has the id {item!r}: the ids of the index are integers") from error
