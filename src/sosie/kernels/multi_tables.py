@@ -16,6 +16,7 @@ from sosie.kernels.bits import next_mask
 from sosie.kernels.block_tables import BlockTables, address_of, is_live
 from sosie.kernels.compile import kernel
 from sosie.kernels.hamming_join import hamming
+from sosie.kernels.near_any import near_any
 from sosie.kernels.plane_top import replace_worst
 from sosie.kernels.popcount import popcount
 from sosie.kernels.prefetch import prefetch
@@ -101,7 +102,7 @@ def _steps(tables: BlockTables) -> int:
 @kernel
 def _look(tables: BlockTables, rows: Rows, query: U64, step: int, bound: int, found: Found) -> Found:
     """Find the rows that a step is the first to see, and that are at most `bound` away."""
-    masks, state = tables.addresses.masks, found.state
+    masks, state, spans = tables.addresses.masks, found.state, found.spans
     flips, table = step // masks.shape[0], step % masks.shape[0]
     width = _set_bits(masks[table])
     if flips > width:
@@ -109,46 +110,43 @@ def _look(tables: BlockTables, rows: Rows, query: U64, step: int, bound: int, fo
     if _choices(width, flips) * (PROBE + COMPARE * (rows.words.shape[0] >> width)) > state[LEFT]:
         state[LEFT] = -1
         return found
+    starts, near, numbers = tables.starts[table], tables.near[table], tables.rows[table]
+    word, keys, count = query[tables.columns[table]], found.keys, state[COUNT]
     address, mask, end = np.int64(address_of(query, tables.addresses.moves[table])), (1 << flips) - 1, 1 << width
     while mask < end:
-        count, work = 0, 0
-        while mask < end and count < _AHEAD:
-            found.spans[count, 0] = address ^ mask
-            prefetch(tables.starts[table], address ^ mask)
+        asked, work = 0, 0
+        while mask < end and asked < _AHEAD:
+            spans[asked, 0] = address ^ mask
+            prefetch(starts, address ^ mask)
             mask = next_mask(mask) if mask else end
-            count += 1
-        for i in range(count):
-            at = found.spans[i, 0]
-            found.spans[i, 0], found.spans[i, 1] = tables.starts[table, at], tables.starts[table, at + 1]
-            prefetch(tables.near[table], found.spans[i, 0])
-            work += found.spans[i, 1] - found.spans[i, 0]
-        state[LEFT] -= PROBE * count + COMPARE * work
+            asked += 1
+        for i in range(asked):
+            at = spans[i, 0]
+            begin, stop = np.int64(starts[at]), np.int64(starts[at + 1])
+            prefetch(near, begin)
+            spans[i, 0], spans[i, 1] = begin, stop
+            work += stop - begin
+        state[LEFT] -= PROBE * asked + COMPARE * work
         if state[LEFT] < 0:
             return found
-        state[PROBES] += count
+        state[PROBES] += asked
         state[COMPARISONS] += work
-        if state[COUNT] + work > found.keys.size:
-            found = Found(_longer(found.keys, state[COUNT] + work), state, found.spans)
-        for i in range(count):
-            _compare(tables, rows, query, step, bound, found.spans[i], found)
-    return found
-
-
-@kernel
-def _compare(tables: BlockTables, rows: Rows, query: U64, step: int, bound: int, span: I64, found: Found) -> None:
-    """Keep what is new and near in one list, for which there is room."""
-    masks = tables.addresses.masks
-    table = step % masks.shape[0]
-    near, word = tables.near[table], query[tables.columns[table]]
-    for place in range(span[0], span[1]):
-        if np.int64(popcount(near[place] ^ word)) > bound:
-            continue
-        row = np.int64(tables.rows[table, place])
-        signature = near[place : place + 1] if query.size == 1 else rows.words[row - rows.first]
-        distance = hamming(signature, query)
-        if distance <= bound and _first_step(signature, query, masks) == step and is_live(rows.live, row):
-            found.keys[found.state[COUNT]] = distance << 48 | row
-            found.state[COUNT] += 1
+        if count + work > keys.size:
+            keys = _longer(keys, count + work)
+        for i in range(asked):
+            if not near_any(near, spans[i, 0], spans[i, 1], word, bound + 1):
+                continue
+            for place in range(spans[i, 0], spans[i, 1]):
+                if np.int64(popcount(near[place] ^ word)) > bound:
+                    continue
+                row = np.int64(numbers[place])
+                signature = near[place : place + 1] if query.size == 1 else rows.words[row - rows.first]
+                distance = hamming(signature, query)
+                if distance <= bound and _first_step(signature, query, masks) == step and is_live(rows.live, row):
+                    keys[count] = distance << 48 | row
+                    count += 1
+    state[COUNT] = count
+    return Found(keys, state, spans)
 
 
 @kernel
