@@ -139,7 +139,7 @@ def _look(tables: BlockTables, rows: Rows, query: U64, step: int, bound: int, fo
                     for w in range(query.size):
                         found.differ[w] = rows.words[row - rows.first, w] ^ query[w]
                 distance = _set_bits(found.differ)
-                if distance <= bound and _first_step(found.differ, moves) == step and is_live(rows.live, row):
+                if distance <= bound and _is_first(step, found.differ, moves) and is_live(rows.live, row):
                     keys[count] = distance << 48 | row
                     count += 1
     state[COUNT] = count
@@ -173,17 +173,17 @@ def _cost(tables: BlockTables, rows: Rows, step: int, bound: int) -> int:
 
 
 @kernel
-def _first_step(differ: U64, moves: U64) -> int:
-    """Return the step that is the first to see a row which differs from the query in these bits."""
+def _is_first(step: int, differ: U64, moves: U64) -> bool:
+    """Say whether no step before this one has seen a row, which differs from the query in these bits."""
     tables = moves.shape[0]
-    first = 64 * differ.size * tables
     for table in range(tables):
         flips = 0
         for i in range(moves.shape[1]):
             word, down, mask = moves[table, i, 0], moves[table, i, 1], moves[table, i, 2]
             flips += np.int64(popcount((differ[np.int64(word)] >> down) & mask))
-        first = min(first, flips * tables + table)
-    return first
+        if flips * tables + table < step:
+            return False
+    return True
 
 
 @kernel
