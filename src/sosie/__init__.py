@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sosie.index.files import load_index as load_index
     from sosie.index.flat import FlatIndex as FlatIndex
     from sosie.index.keys import KeyIndex as KeyIndex
+    from sosie.index.multi import MultiIndex as MultiIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
     from sosie.matches.candidates import Exact as Exact
@@ -99,6 +100,7 @@ _HOMES = {
     "Matches": "sosie.types",
     "Minhash": "sosie.signatures.minhash",
     "MismatchError": "sosie.errors",
+    "MultiIndex": "sosie.index.multi",
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
     "Pairs": "sosie.types",

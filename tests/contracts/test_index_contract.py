@@ -1,6 +1,8 @@
 """One suite over every Hamming index: add a line to INDEXES for a new one."""
 
+import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +12,11 @@ from hypothesis import strategies as st
 from tests.oracle_hamming import KINDS, WIDTHS, listed, near, nearest, queries_near, signatures
 
 from sosie.errors import MismatchError, UsageError
-from sosie.index import blocks
+from sosie.index import blocks, multi
 from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
+from sosie.index.multi import MultiIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
 from sosie.types import Signatures
@@ -34,12 +37,26 @@ def two_of_nine(rows):
     return BlockIndex(rows, radius=5, blocks=9, header=2) if rows.bits >= 9 else BlockIndex(rows, header=1, radius=0)
 
 
+class NeverScanned(MultiIndex):
+    """Answers by its tables alone, whatever that costs."""
+
+    def _patience(self, queries):
+        return np.full(len(queries), 2**62)
+
+
+def tables_alone(rows):
+    return NeverScanned(rows) if rows.bits <= 256 else MultiIndex(rows)  # hundreds of tables take their time
+
+
 INDEXES = {
     "flat": FlatIndex,
     "blocks": BlockIndex,
     "blocks, 2 of 9": two_of_nine,
     "flat, loaded": saved(FlatIndex),
     "blocks, loaded": saved(BlockIndex),
+    "multi": MultiIndex,
+    "multi, tables alone": tables_alone,
+    "multi, loaded": saved(MultiIndex),
     "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
     "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),
 }
@@ -50,6 +67,7 @@ SIZES = (0, 1, 255, 256, 257, 511, 512, 513, 1037)
 def few_rows_have_tables():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SHORT", 16)
+        patch.setattr(multi, "SHORT", 16)
         yield
 
 
@@ -111,6 +129,47 @@ def test_threads_change_nothing(make, width, count):
             together = ask(threads)
             assert listed(together) == listed(alone)
             assert together.counters == alone.counters
+
+
+@pytest.mark.parametrize("width", (64, 300))
+def test_many_threads_search_one_index(make, width):
+    rows = signatures("clustered", 700, width, ids=[f"doc-{i}" for i in range(700)])
+    index = make(rows)
+    index.remove(["doc-3", "doc-611"])
+    asked = [queries_near(rows, 1 + i % 9, seed=i) for i in range(16)]
+    asks = [
+        lambda queries: index.search(queries, 10, threads=2),
+        lambda queries: index.search(queries, 3, threads=1),
+        lambda queries: index.within(queries, width // 12, threads=1),
+        lambda queries: index.within(queries, width // 3, first=True, threads=2),
+    ]
+    tasks = [(ask, queries) for ask in asks for queries in asked]
+
+    def run(task):
+        found = task[0](task[1])
+        return listed(found), found.ids.to_pylist(), found.counters
+
+    alone = [run(task) for task in tasks]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(run, tasks)) == alone
+        assert list(pool.map(run, reversed(tasks))) == alone[::-1]
+
+
+def test_more_than_the_memory_is_refused_with_the_figure_and_nothing_changes(make, monkeypatch):
+    rows = signatures("random", 3000, 64, ids=[f"doc-{i}" for i in range(3000)])
+    index = make(rows.take(np.arange(1000)))
+    queries = queries_near(rows, 30)
+    before = listed(index.within(queries, 2))
+    looking = [module for name, module in sys.modules.items() if name.startswith("sosie.index.")]
+    for module in (module for module in looking if hasattr(module, "physical_memory")):
+        monkeypatch.setattr(module, "physical_memory", lambda: 23_000)
+    with pytest.raises(UsageError, match=r"3,000 rows .*\d\.\d [MG]B.*0\.0 MB"):
+        index.add(rows.take(np.arange(1000, 3000)))
+    assert len(index) == len(index.ids) == 1000
+    assert listed(index.within(queries, 2)) == before
+    monkeypatch.undo()
+    index.add(rows.take(np.arange(1000, 3000)))
+    assert listed(index.within(queries, 2)) == near(queries, rows, 2)
 
 
 def test_all_rows_of_many_queries(make):

@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -6,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle_hamming import listed
 
-from sosie.errors import MismatchError
+from sosie.errors import MismatchError, UsageError
 from sosie.index.files import load_index
 from sosie.index.keys import KeyIndex
 from sosie.types import Keys
@@ -96,3 +97,24 @@ def test_ids_and_refusals():
     assert len(index) == 4
     assert index.tables == 2
     assert len(index.candidates(Keys(values[:0]))) == 0
+
+
+def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypatch):
+    values = keys_of(3000, 4, 50)
+    index = KeyIndex(Keys(values[:1000]))
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: 4 * 24 * 3000)
+    with pytest.raises(UsageError, match=r"3,000 rows of 4 keys need about 0\.4 MB .* 0\.3 MB"):
+        index.add(Keys(values[1000:]))
+    assert len(index) == 1000
+    monkeypatch.undo()
+    index.add(Keys(values[1000:]))
+    assert listed(index.candidates(Keys(values[:9]))) == sharing(values[:9], values)
+
+
+def test_many_threads_look_up_one_index():
+    values = keys_of(3000, 4, 50)
+    index = KeyIndex(Keys(values))
+    parts = [Keys(values[start : start + 40]) for start in range(0, 1280, 40)]
+    alone = [listed(index.candidates(part, threads=1)) for part in parts]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda part: listed(index.candidates(part, threads=2)), parts)) == alone

@@ -5,7 +5,8 @@ from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.keys import KeyIndex
+from sosie.index.multi import MultiIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
 
-__all__ = ["BlockIndex", "FlatIndex", "Index", "KeyIndex", "SliceIndex", "SliceSearch", "load_index"]
+__all__ = ["BlockIndex", "FlatIndex", "Index", "KeyIndex", "MultiIndex", "SliceIndex", "SliceSearch", "load_index"]

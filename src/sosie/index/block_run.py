@@ -29,10 +29,10 @@ class BlockRun:
     tables: BlockTables
 
     @staticmethod
-    def of(words: U64, first: int, cut: Cut) -> BlockRun:
-        """Sort rows into their tables, side by side on threads."""
+    def of(words: U64, first: int, cut: Cut, address_bits: int | None = None) -> BlockRun:
+        """Sort rows into their tables, side by side on threads; addresses follow from the rows, unless given."""
         count, tables = len(words), len(cut.headers)
-        addresses = cut.addresses(_address_bits(count))
+        addresses = cut.addresses(address_bits or _address_bits(count))
         near = np.empty((tables, count + LANES), np.uint64)
         rows = np.empty((tables, count), np.uint32)
         starts = np.empty((tables, (1 << addresses.bits) + 1), np.uint32)
@@ -50,9 +50,11 @@ class BlockRun:
         return {"near": self.tables.near, "rows": self.tables.rows, "starts": self.tables.starts}
 
     @staticmethod
-    def restored(first: int, count: int, cut: Cut, arrays: Mapping[str, Any]) -> BlockRun:
+    def restored(
+        first: int, count: int, cut: Cut, arrays: Mapping[str, Any], address_bits: int | None = None
+    ) -> BlockRun:
         """Return a run from its arrays, which were read from a file and are not trusted."""
-        addresses, tables = cut.addresses(_address_bits(count)), len(cut.headers)
+        addresses, tables = cut.addresses(address_bits or _address_bits(count)), len(cut.headers)
         near, rows, starts = (arrays[name] for name in ("near", "rows", "starts"))
         check_array(near, np.uint64, (tables, count + LANES))
         check_array(rows, np.uint32, (tables, count))

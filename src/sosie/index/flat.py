@@ -11,6 +11,7 @@ import numpy as np
 from sosie.errors import StorageError, UsageError
 from sosie.index.base import Index
 from sosie.index.files import State, check_array
+from sosie.index.room import check_room
 from sosie.kernels.arrays import aligned_zeros, read_only
 from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
@@ -46,6 +47,12 @@ class FlatIndex(Index):
         self._live = aligned_zeros((0, BLOCK // 64))
         self._rows = 0
         super().__init__(signatures)
+
+    def add(self, signatures: Signatures) -> None:
+        """Append rows; they are found at once. More than the machine's memory can hold is refused."""
+        rows = len(self._ids) + len(signatures)
+        check_room(f"{rows:,} rows of {self.bits} bits", rows * plane_count(self.bits) // 8, "use fewer rows or bits")
+        super().add(signatures)
 
     def _append(self, words: U64) -> None:
         rows = self._rows + len(words)

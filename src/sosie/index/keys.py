@@ -10,6 +10,7 @@ import numpy as np
 from sosie.errors import MismatchError, StorageError
 from sosie.index.files import State, check_array, check_starts, write_index
 from sosie.index.ids import RowIds
+from sosie.index.room import check_room
 from sosie.kernels.arrays import read_only
 from sosie.kernels.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.kernels.key_lookup import KeyTables, build_tables, directory_bits, find_rows, most_found
@@ -63,8 +64,14 @@ class KeyIndex:
         return self._ids
 
     def add(self, keys: Keys) -> None:
-        """Append rows; they are found at once. A known id raises `MismatchError`."""
+        """Append rows; they are found at once. A known id raises `MismatchError`.
+
+        More than the machine's memory can hold is refused.
+        """
         self._check(keys)
+        rows = len(self._ids) + len(keys)
+        needed = self._tables * (24 * rows + (8 << directory_bits(rows)))
+        check_room(f"{rows:,} rows of {self._tables} keys", needed, "use fewer rows or tables")
         first = len(self._ids)
         self._ids.add(keys.ids)
         values = np.array(keys.values)

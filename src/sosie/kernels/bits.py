@@ -1,11 +1,13 @@
-"""Single bits of a uint64, as one machine instruction each."""
+"""Single bits of a uint64, as one machine instruction each, and numbers by how many they have."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
+from sosie.kernels.compile import kernel
 from sosie.kernels.intrinsics import emitted, types
 
 
@@ -17,3 +19,14 @@ def trailing_zeros(typing_context: Any, x: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), codegen
+
+
+@kernel
+def next_mask(mask: int) -> int:
+    """Return the next larger number with as many set bits (Gosper); mask is not 0.
+
+    >>> bin(next_mask(0b0110))
+    '0b1001'
+    """
+    carried = mask + (mask & -mask)
+    return carried | (((carried ^ mask) >> 2) >> np.int64(trailing_zeros(np.uint64(mask))))

@@ -59,7 +59,7 @@ def fill_table(words: U64, first: int, table: int, made: BlockTables) -> None:
     addresses = np.empty(count, np.uint32)
     starts[:] = 0
     for i in range(count):
-        addresses[i] = _address(words[i], moves)
+        addresses[i] = address_of(words[i], moves)
         starts[np.int64(addresses[i]) + 1] += np.uint32(1)
     for address in range(starts.size - 1):
         starts[address + 1] += starts[address]
@@ -102,7 +102,7 @@ def find_near(tables: BlockTables, store: Store, queries: U64, radius: int, firs
                 row = np.int64(tables.rows[table, place])
                 if row >= bound:
                     break
-                if not _is_live(store.live, row):
+                if not is_live(store.live, row):
                     continue
                 if count == hits.rows.size:
                     hits = Hits(_longer(hits.queries), _longer(hits.rows), _longer(hits.distances))
@@ -119,7 +119,7 @@ def _look_up(tables: BlockTables, queries: U64, spans: I64) -> int:
     work = 0
     for query in range(queries.shape[0]):
         for table in range(spans.shape[1]):
-            address = np.int64(_address(queries[query], tables.addresses.moves[table]))
+            address = np.int64(address_of(queries[query], tables.addresses.moves[table]))
             spans[query, table, 0] = tables.starts[table, address]
             spans[query, table, 1] = tables.starts[table, address + 1]
     for query in range(queries.shape[0]):
@@ -132,7 +132,8 @@ def _look_up(tables: BlockTables, queries: U64, spans: I64) -> int:
 
 
 @kernel
-def _address(signature: U64, moves: U64) -> int:
+def address_of(signature: U64, moves: U64) -> int:
+    """Return where a signature stands in the table of these moves."""
     address = np.uint64(0)
     for i in range(moves.shape[0]):
         address ^= ((signature[np.int64(moves[i, 0])] >> moves[i, 1]) & moves[i, 2]) << moves[i, 3]
@@ -140,7 +141,8 @@ def _address(signature: U64, moves: U64) -> int:
 
 
 @kernel
-def _is_live(live: U64, row: int) -> bool:
+def is_live(live: U64, row: int) -> bool:
+    """Say whether a row has not been removed."""
     return (live[row >> 6] >> np.uint64(row & 63)) & np.uint64(1) != np.uint64(0)
 
 

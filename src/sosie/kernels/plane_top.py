@@ -60,11 +60,11 @@ def _take(counts: U64, height: int, found: U64, start: int, heap: I64) -> None:
                     distance |= 1 << level
             if distance < heap[0] >> 48:
                 row = start + 64 * lane + np.int64(popcount(lowest - np.uint64(1)))
-                _replace_worst(heap, distance << 48 | row)
+                replace_worst(heap, distance << 48 | row)
 
 
 @kernel
-def _replace_worst(heap: I64, value: int) -> None:
+def replace_worst(heap: I64, value: int) -> None:
     """Replace the top of a max-heap and let the new value sink to its place."""
     place = 0
     while 2 * place + 1 < heap.size:
