@@ -14,6 +14,7 @@ from sosie.index import blocks
 from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
+from sosie.index.probes import ProbeIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
 from sosie.types import Signatures
@@ -34,12 +35,23 @@ def two_of_nine(rows):
     return BlockIndex(rows, radius=5, blocks=9, header=2) if rows.bits >= 9 else BlockIndex(rows, header=1, radius=0)
 
 
+def all_probes(rows):
+    return ProbeIndex(rows, probes=2**30)
+
+
+def chosen_header(rows):
+    return ProbeIndex(rows, probes=2**30, header=[place for place in (2, 0, 62, 63) if place < rows.bits])
+
+
 INDEXES = {
     "flat": FlatIndex,
     "blocks": BlockIndex,
     "blocks, 2 of 9": two_of_nine,
     "flat, loaded": saved(FlatIndex),
     "blocks, loaded": saved(BlockIndex),
+    "probes, full effort": all_probes,
+    "probes, four chosen bits": chosen_header,
+    "probes, loaded": saved(all_probes),
     "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
     "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),
 }
