@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from sosie.errors import MismatchError, StorageError, UsageError
-from sosie.kernels.vosh import COSTLIEST
-from sosie.types import F32, F64, I32, Signatures
+from sosie.kernels.arrays import read_only
+from sosie.kernels.flip_costs import COSTLIEST, costs_by_size, costs_by_table
+from sosie.types import F32, F64, I32, I64, Signatures
 
 _STEPS = 4096  # of the table from |W| to cost
-_UNIT = 1 << 20  # of a cost: one unit of the log-odds
+_UNIT = 1 << 16  # of a cost: one unit of the log-odds
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class FlipModel:
         step = max(float(differences[-1]), 1e-6) / _STEPS
         beyond = 1 - np.searchsorted(differences, (np.arange(_STEPS) + 0.5) * step) / len(differences)
         p = np.clip(beyond / 2, least, 0.5)  # Y is symmetric
-        return FlipModel(step, _whole(np.log((1 - p) / p) * _UNIT))
+        return FlipModel(step, np.clip(np.log((1 - p) / p) * _UNIT, 1, COSTLIEST).astype(np.int32))
 
     @staticmethod
     def restored(step: Any, costs: Any) -> FlipModel:
@@ -60,19 +61,15 @@ class FlipModel:
 
     def probability(self, sizes: Any) -> F64:
         """Return how likely bits are flipped that have sums of these sizes."""
-        return 1 / (1 + np.exp(self._cost(np.abs(np.asarray(sizes))) / _UNIT))
-
-    def _cost(self, sizes: Any) -> I32:
-        return np.asarray(self.costs[np.minimum(sizes / self.step, len(self.costs) - 1).astype(np.int64)])
+        steps = np.minimum(np.abs(np.asarray(sizes)) / self.step, len(self.costs) - 1).astype(np.int64)
+        return 1 / (1 + np.exp(self.costs[steps] / _UNIT))
 
 
-def flip_costs(sums: F32, model: FlipModel | None) -> I32:
-    """Return what it costs to flip bits with these sums behind them: by the model, without one by |W| itself."""
-    sizes = np.abs(sums)
-    if model is not None:
-        return model._cost(sizes)
-    largest = np.maximum(sizes.max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    return _whole(sizes * (_UNIT / largest))
+def flip_costs(sums: F32, places: I64, model: FlipModel | None) -> I32:
+    """Return what it costs to flip the bits at some places: by the model, without one by |W| itself."""
+    if model is None:
+        return costs_by_size(sums, places)
+    return costs_by_table(sums, places, model.step, read_only(model.costs))
 
 
 def checked_volatility(signatures: Signatures) -> F32 | None:
@@ -82,10 +79,6 @@ def checked_volatility(signatures: Signatures) -> F32 | None:
         return None
     if sums.shape != (len(signatures), signatures.bits):
         raise MismatchError(f"volatility of shape {list(sums.shape)} for {len(signatures)} x {signatures.bits} bits")
-    if not math.isfinite(float(np.sum(np.abs(sums), dtype=np.float64))):
+    if not math.isfinite(np.vdot(sums, sums)) and not np.isfinite(sums).all():  # the first is quick
         raise MismatchError("the volatility of a signature is not a finite number")
     return sums
-
-
-def _whole(costs: Any) -> I32:
-    return np.asarray(np.clip(costs, 1, COSTLIEST), np.int32)

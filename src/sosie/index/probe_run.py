@@ -12,7 +12,8 @@ import numpy as np
 from sosie.errors import StorageError
 from sosie.index.files import check_array, check_starts
 from sosie.kernels.arrays import read_only
-from sosie.kernels.probe_tables import ProbeTable, fill_probe_table
+from sosie.kernels.near_any import LANES
+from sosie.kernels.probe_tables import ProbeTable, empty_table, fill_probe_table
 from sosie.types import I64, U64
 
 
@@ -53,8 +54,8 @@ class ProbeRun:
     @staticmethod
     def of(words: U64, first: int, header: Header) -> ProbeRun:
         """Sort rows; as many bits lead as tell them apart, but no more than the header has."""
-        count, bits = len(words), min(len(header), header_bits(len(words)))
-        made = ProbeTable(np.empty_like(words), np.empty(count, np.uint32), np.empty((1 << bits) + 1, np.uint32))
+        bits = min(len(header), header_bits(len(words)))
+        made = empty_table(*words.shape, bits)
         fill_probe_table(read_only(words), first, header.moves, len(header), made)
         return ProbeRun(first, _frozen(made))
 
@@ -65,7 +66,7 @@ class ProbeRun:
 
     def put_words(self, words: U64, begin: int) -> None:
         """Write the signatures to their rows, of which `begin` is the first there."""
-        words[self.table.rows - np.uint32(begin)] = self.table.words
+        words[self.table.rows - np.uint32(begin)] = self.table.words[: self.count]
 
     def squares(self) -> int:
         """Return the sum of the squares of how many rows share each address."""
@@ -81,7 +82,7 @@ class ProbeRun:
         """Return a run from arrays that were read from a file: `shape` is the bits of a header and words of a row."""
         words, rows, starts = (arrays[name] for name in ProbeTable._fields)
         bits = min(shape[0], max(1, (starts.size - 1).bit_length() - 1))
-        check_array(words, np.uint64, (count, shape[1]))
+        check_array(words, np.uint64, (-(-count // LANES) * LANES, shape[1]))
         check_array(rows, np.uint32, (count,))
         check_array(starts, np.uint32, ((1 << bits) + 1,))
         check_starts(starts[None], count)

@@ -21,6 +21,7 @@ from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.probe_tables import Asked, headers_of, probe, scan
 from sosie.kernels.vosh import WIDEST, flip_places, write_flips
+from sosie.kernels.vosh_few import FEW, few_sets, write_few_flips
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
 from sosie.types import F32, I32, I64, U64, Matches, Signatures, offsets_of
@@ -44,7 +45,7 @@ class _Plan(NamedTuple):
 
 
 class _Tile(NamedTuple):
-    """Some queries: their words and the sums behind the bits of their headers, if these are known."""
+    """Some queries: their words, and the sums behind their bits if these are known."""
 
     words: U64
     sums: F32 | None
@@ -251,7 +252,7 @@ class ProbeIndex(Index):
         def task(start: int) -> Matches:
             here = slice(start, start + size)
             words = read_only(queries.words[here])
-            return run(_Tile(words, None if sums is None else sums[here, plan.header.places]))
+            return run(_Tile(words, None if sums is None else read_only(sums[here])))
 
         starts = range(0, len(queries), size)
         return list(ordered_map(task, starts, min(thread_count(threads), len(starts))))
@@ -271,7 +272,7 @@ class ProbeIndex(Index):
         waiting, met = np.arange(len(tile.words)), []
         start, stop, work, probes = 0, 1, 0, 0
         while len(waiting) and start < plan.probes:
-            part = _Tile(read_only(tile.words[waiting]), None if tile.sums is None else tile.sums[waiting])
+            part = _Tile(read_only(tile.words[waiting]), None if tile.sums is None else read_only(tile.sums[waiting]))
             found = self._probe(part, plan, np.ascontiguousarray(self._flipped(part, plan, stop)[:, start:]))
             hits = _by_row([hits for hits, _ in found], True)
             work, probes = work + sum(work for _, work in found), probes + len(waiting) * (stop - start)
@@ -282,15 +283,19 @@ class ProbeIndex(Index):
         return Matches(*found_rows, None, {"comparisons": work, "probes": probes})
 
     def _flipped(self, tile: _Tile, plan: _Plan, probes: int) -> U32:
-        flips = np.zeros((len(tile.words), probes), np.uint32)
-        if probes > 1:
+        if probes == 1:
+            return np.zeros((len(tile.words), 1), np.uint32)
+        flips = np.empty((len(tile.words), probes), np.uint32)
+        if probes <= FEW:
+            write_few_flips(self._costs(tile, plan), few_sets(probes, len(plan.header), plan.most), flips)
+        else:
             write_flips(self._costs(tile, plan), plan.most, flips)
         return flips
 
     def _costs(self, tile: _Tile, plan: _Plan) -> I32:
         if tile.sums is None:
             return np.ones((len(tile.words), len(plan.header)), np.int32)
-        return flip_costs(tile.sums, self._flips)
+        return flip_costs(tile.sums, plan.header.places, self._flips)
 
     def _probe(self, tile: _Tile, plan: _Plan, flips: U32) -> list[tuple[Hits, int]]:
         moves, live = plan.header.moves, read_only(self._live)
@@ -305,7 +310,7 @@ class ProbeIndex(Index):
         if exclude_self:
             found = without_self(found, queries.ids)
         sums = checked_volatility(queries)
-        tile = _Tile(queries.words, None if sums is None else sums[:, plan.header.places])
+        tile = _Tile(queries.words, None if sums is None else read_only(sums))
         asked = np.repeat(np.arange(len(found)), np.diff(found.offsets))
         words = read_only(self._words()[found.rows] ^ queries.words[asked])
         limit = min(plan.probes - 1, _LIMIT)

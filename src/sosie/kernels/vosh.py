@@ -9,7 +9,6 @@ from sosie.kernels.bits import trailing_zeros
 from sosie.kernels.compile import kernel
 
 WIDEST = 30  # bits of a header: a set of bits and its cost share 64 bits
-COSTLIEST = (1 << 26) - 1
 NEVER = -1  # the place of a set of bits that was not reached
 
 _SET = np.uint64(0xFFFFFFFF)
