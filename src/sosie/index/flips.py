@@ -62,7 +62,7 @@ class FlipModel:
     def probability(self, sizes: Any) -> F64:
         """Return how likely bits are flipped that have sums of these sizes."""
         steps = np.minimum(np.abs(np.asarray(sizes)) / self.step, len(self.costs) - 1).astype(np.int64)
-        return 1 / (1 + np.exp(self.costs[steps] / _UNIT))
+        return np.asarray(1 / (1 + np.exp(self.costs[steps] / _UNIT)))
 
 
 def flip_costs(sums: F32, places: I64, model: FlipModel | None) -> I32:

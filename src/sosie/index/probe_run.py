@@ -55,7 +55,7 @@ class ProbeRun:
     def of(words: U64, first: int, header: Header) -> ProbeRun:
         """Sort rows; as many bits lead as tell them apart, but no more than the header has."""
         bits = min(len(header), header_bits(len(words)))
-        made = empty_table(*words.shape, bits)
+        made = empty_table(len(words), words.shape[1], bits)
         fill_probe_table(read_only(words), first, header.moves, len(header), made)
         return ProbeRun(first, _frozen(made))
 

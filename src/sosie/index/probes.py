@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,41 +13,17 @@ from sosie.index.base import Index
 from sosie.index.calibration import Calibration, choose_probes
 from sosie.index.exclude import without_self
 from sosie.index.files import State
-from sosie.index.flips import FlipModel, checked_volatility, flip_costs
+from sosie.index.flips import FlipModel
 from sosie.index.probe_run import Header, ProbeRun, header_bits
-from sosie.kernels.arrays import U32, read_only
-from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
-from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.kernels.probe_tables import Asked, headers_of, probe, scan
-from sosie.kernels.vosh import WIDEST, flip_places, write_flips
-from sosie.kernels.vosh_few import FEW, few_sets, write_few_flips
+from sosie.index.probe_search import ProbeSearch, Rows
+from sosie.kernels.vosh import WIDEST
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
-from sosie.types import F32, I32, I64, U64, Matches, Signatures, offsets_of
+from sosie.types import I64, U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows is merged with the next one
 _ROWS = 2**32 - 1
-_TILE = 1024  # queries of one piece of work,
-_FLIPS = 1 << 20  # which has about so many probes
 _LIMIT = 1 << 16  # probes of a query that are tried when they are chosen
-_ROUND = 4  # each round of a search for any row has so many times the probes of all before it
-
-
-class _Plan(NamedTuple):
-    """What a search does: headers of which bits, how many flips at most, how many probes, and whether that is all."""
-
-    header: Header
-    radius: int
-    most: int
-    probes: int
-    complete: bool
-
-
-class _Tile(NamedTuple):
-    """Some queries: their words, and the sums behind their bits if these are known."""
-
-    words: U64
-    sums: F32 | None
 
 
 class ProbeIndex(Index):
@@ -140,13 +115,13 @@ class ProbeIndex(Index):
     def any_within(self, queries: Signatures, radius: int, *, threads: int | None = None) -> Matches:
         """Return for each query one row within the radius, whichever is met first, or none: quicker than `within`.
 
-        Probes are made in rounds, and of a round that meets something the lowest row is returned.
+        Probes are made in rounds; of a round that meets some rows, the lowest is returned.
         """
-        plan = self._plan(self._checked(queries, radius))
+        self._check_radius(queries, radius)
         if not len(self) or not len(queries):
             return self._nothing(len(queries))
-        parts = self._by_tile(lambda tile: self._meet(tile, plan), queries, plan, threads)
-        return self._named(_joined(parts, self._stated(queries, plan, True)))
+        search = self._search(radius)
+        return self._named(self._stating(search.any(queries, threads), queries, search, True))
 
     def calibrate(
         self,
@@ -167,12 +142,12 @@ class ProbeIndex(Index):
         """
         if not 0 < recall <= 1:
             raise UsageError(f"recall must be above 0 and at most 1, got {recall}")
-        plan = self._plan(self._checked(queries, radius), _ROWS)
-        places, asked = self._places(queries, plan, exclude_self, threads)
+        self._check_radius(queries, radius)
+        places, asked = self._places(queries, self._search(radius, 2**WIDEST), exclude_self, threads)
         probes, reached, measured = choose_probes(places, asked, recall, first=first)
         self.probes = probes
         volatile = queries.volatility is not None
-        self._calibration = Calibration(probes, reached, measured, radius, first, len(plan.header), volatile)
+        self._calibration = Calibration(probes, reached, measured, radius, first, self.header_bits, volatile)
         return self._calibration
 
     def _append(self, words: U64) -> None:
@@ -199,28 +174,59 @@ class ProbeIndex(Index):
         return words
 
     def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
-        plan = self._plan(self.bits)
-
-        def nearest(tile: _Tile) -> Matches:
-            found = self._find(tile, plan)
-            sizes = np.minimum(np.diff(found.offsets), k)
-            offsets = offsets_of(sizes)
-            places = np.arange(offsets[-1]) + np.repeat(found.offsets[:-1] - offsets[:-1], sizes)
-            return Matches(offsets, found.rows[places], found.distances[places], None, found.counters)
-
-        parts = self._by_tile(nearest, queries, plan, threads)
-        return _joined(parts, 1.0 if plan.complete else None)
+        search = self._search(self.bits)
+        found = search.nearest(queries, k, threads)
+        return dataclasses.replace(found, recall=1.0) if search.complete else found
 
     def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
-        plan = self._plan(radius)
-        parts = self._by_tile(lambda tile: self._find(tile, plan, first), queries, plan, threads)
-        return _joined(parts, self._stated(queries, plan, first))
+        search = self._search(radius)
+        found = search.lowest(queries, threads) if first else search.all(queries, threads)
+        return self._stating(found, queries, search, first)
 
-    def _checked(self, queries: Signatures, radius: int) -> int:
+    def _search(self, radius: int, probes: int | None = None) -> ProbeSearch:
+        rows = Rows(self._runs, self._live, self._flips)
+        return ProbeSearch(rows, self._header(), self.bits, radius, self._probes if probes is None else probes)
+
+    def _stating(self, found: Matches, queries: Signatures, search: ProbeSearch, first: bool) -> Matches:
+        """Return matches with their recall, as far as it is known."""
+        known, volatile = self._calibration, queries.volatility is not None
+        if search.complete:
+            return dataclasses.replace(found, recall=1.0)
+        if known is None or search.radius > known.radius or len(search.header) != known.header_bits:
+            return found
+        return (
+            dataclasses.replace(found, recall=known.recall)
+            if (first, volatile) == (known.first, known.volatile)
+            else found
+        )
+
+    def _places(
+        self, queries: Signatures, search: ProbeSearch, exclude_self: bool, threads: int | None
+    ) -> tuple[I64, I64]:
+        """Return by which of its probes each match of each query is found, and the queries."""
+        if not len(self) or not len(queries):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        found = self._named(search.all(queries, threads))
+        if exclude_self:
+            found = without_self(found, queries.ids)
+        asked = np.repeat(np.arange(len(found)), np.diff(found.offsets))
+        differences = self._words_of(found.rows) ^ queries.words[asked]
+        return search.places(queries, found.offsets, differences, _LIMIT), asked
+
+    def _words_of(self, rows: I64) -> U64:
+        """Return the signatures of some rows without putting all in order."""
+        wanted, words = np.unique(rows), np.empty((len(rows), -(-self.bits // 64)), np.uint64)
+        for run in self._runs:
+            at = np.flatnonzero(np.isin(run.table.rows, wanted.astype(np.uint32)))
+            order = np.argsort(run.table.rows[at])
+            here = (rows >= run.first) & (rows < run.first + run.count)
+            words[here] = run.table.words[at[order[np.searchsorted(run.table.rows[at[order]], rows[here])]]]
+        return words
+
+    def _check_radius(self, queries: Signatures, radius: int) -> None:
         self._check(queries)
         if not 0 <= radius <= self.bits:
             raise UsageError(f"radius must be between 0 and {self.bits}, got {radius}")
-        return radius
 
     def _header(self, rows: int | None = None) -> Header:
         """Return the header for so many rows; None: those that are there."""
@@ -228,94 +234,6 @@ class ProbeIndex(Index):
             return Header.of(np.array(self._given))
         bits = self._given or min(header_bits(len(self._ids) if rows is None else rows), self.bits, WIDEST)
         return Header.of(np.arange(self.bits - bits, self.bits))
-
-    def _plan(self, radius: int, probes: int | None = None) -> _Plan:
-        header = self._header()
-        most = min(radius, len(header))
-        sets = sum(math.comb(len(header), flipped) for flipped in range(most + 1))
-        probes = self._probes if probes is None else probes
-        return _Plan(header, radius, most, min(probes + 1, sets), probes + 1 >= sets)
-
-    def _stated(self, queries: Signatures, plan: _Plan, first: bool) -> float | None:
-        known = self._calibration
-        if plan.complete:
-            return 1.0
-        if known is None or plan.radius > known.radius or len(plan.header) != known.header_bits:
-            return None
-        return known.recall if (first, queries.volatility is not None) == (known.first, known.volatile) else None
-
-    def _by_tile(
-        self, run: Callable[[_Tile], Matches], queries: Signatures, plan: _Plan, threads: int | None
-    ) -> list[Matches]:
-        sums, size = checked_volatility(queries), min(_TILE, 1 + _FLIPS // plan.probes)
-
-        def task(start: int) -> Matches:
-            here = slice(start, start + size)
-            words = read_only(queries.words[here])
-            return run(_Tile(words, None if sums is None else read_only(sums[here])))
-
-        starts = range(0, len(queries), size)
-        return list(ordered_map(task, starts, min(thread_count(threads), len(starts))))
-
-    def _find(self, tile: _Tile, plan: _Plan, first: bool = False) -> Matches:
-        """Find all rows that the probes of some queries lead to, or the lowest of each, on one thread."""
-        if plan.complete and plan.probes > len(self._ids):
-            found = [scan(run.table, read_only(self._live), tile.words, plan.radius) for run in self._runs]
-        else:
-            found = self._probe(tile, plan, self._flipped(tile, plan, plan.probes))
-        hits = _by_row([hits for hits, _ in found], first)
-        counters = {"comparisons": sum(work for _, work in found), "probes": len(tile.words) * plan.probes}
-        return Matches(*sort_hits(hits, len(tile.words), self.bits), None, counters)
-
-    def _meet(self, tile: _Tile, plan: _Plan) -> Matches:
-        """Find one row of each query, in rounds of more and more probes, on one thread."""
-        waiting, met = np.arange(len(tile.words)), []
-        start, stop, work, probes = 0, 1, 0, 0
-        while len(waiting) and start < plan.probes:
-            part = _Tile(read_only(tile.words[waiting]), None if tile.sums is None else read_only(tile.sums[waiting]))
-            found = self._probe(part, plan, np.ascontiguousarray(self._flipped(part, plan, stop)[:, start:]))
-            hits = _by_row([hits for hits, _ in found], True)
-            work, probes = work + sum(work for _, work in found), probes + len(waiting) * (stop - start)
-            met.append(Hits(waiting[hits.queries].astype(np.int32), hits.rows, hits.distances))
-            waiting = np.delete(waiting, hits.queries)
-            start, stop = stop, min(_ROUND * stop, plan.probes)
-        found_rows = sort_hits(concat_hits(met), len(tile.words), self.bits)
-        return Matches(*found_rows, None, {"comparisons": work, "probes": probes})
-
-    def _flipped(self, tile: _Tile, plan: _Plan, probes: int) -> U32:
-        if probes == 1:
-            return np.zeros((len(tile.words), 1), np.uint32)
-        flips = np.empty((len(tile.words), probes), np.uint32)
-        if probes <= FEW:
-            write_few_flips(self._costs(tile, plan), few_sets(probes, len(plan.header), plan.most), flips)
-        else:
-            write_flips(self._costs(tile, plan), plan.most, flips)
-        return flips
-
-    def _costs(self, tile: _Tile, plan: _Plan) -> I32:
-        if tile.sums is None:
-            return np.ones((len(tile.words), len(plan.header)), np.int32)
-        return flip_costs(tile.sums, plan.header.places, self._flips)
-
-    def _probe(self, tile: _Tile, plan: _Plan, flips: U32) -> list[tuple[Hits, int]]:
-        moves, live = plan.header.moves, read_only(self._live)
-        asked = Asked(tile.words, headers_of(tile.words, moves), flips)
-        return [probe(run.table, live, asked, moves, plan.radius, len(plan.header)) for run in self._runs]
-
-    def _places(self, queries: Signatures, plan: _Plan, exclude_self: bool, threads: int | None) -> tuple[I64, I64]:
-        """Return by which of its probes each match of each query is found, and the queries."""
-        if not len(self) or not len(queries):
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        found = self._named(_joined(self._by_tile(lambda tile: self._find(tile, plan), queries, plan, threads), 1.0))
-        if exclude_self:
-            found = without_self(found, queries.ids)
-        sums = checked_volatility(queries)
-        tile = _Tile(queries.words, None if sums is None else read_only(sums))
-        asked = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-        words = read_only(self._words()[found.rows] ^ queries.words[asked])
-        limit = min(plan.probes - 1, _LIMIT)
-        differences = headers_of(words, plan.header.moves)
-        return flip_places(self._costs(tile, plan), plan.most, found.offsets, differences, limit), asked
 
     def _state(self) -> State:
         parameters = {
@@ -366,17 +284,3 @@ def _live(rows: int, removed: I64) -> U64:
     live = np.full(-(-rows // 64), ~np.uint64(0))
     np.bitwise_and.at(live, removed // 64, ~(np.uint64(1) << (removed % 64).astype(np.uint64)))
     return live
-
-
-def _by_row(found: list[Hits], first: bool) -> Hits:
-    """Return matches by row, or only the lowest row of each query."""
-    hits = concat_hits(found)
-    hits = take_hits(hits, np.argsort(hits.rows, kind="stable"))
-    return take_hits(hits, np.unique(hits.queries, return_index=True)[1]) if first else hits
-
-
-def _joined(parts: list[Matches], recall: float | None) -> Matches:
-    offsets = offsets_of(np.concatenate([np.diff(found.offsets) for found in parts]))
-    rows, distances = (np.concatenate([getattr(found, name) for found in parts]) for name in ("rows", "distances"))
-    counters = {name: sum(found.counters[name] for found in parts) for name in ("comparisons", "probes")}
-    return Matches(offsets, rows, distances, None, counters, recall)
