@@ -39,10 +39,6 @@ def all_probes(rows):
     return ProbeIndex(rows, probes=2**30)
 
 
-def chosen_header(rows):
-    return ProbeIndex(rows, probes=2**30, header=[place for place in (2, 0, 62, 63) if place < rows.bits])
-
-
 INDEXES = {
     "flat": FlatIndex,
     "blocks": BlockIndex,
@@ -50,7 +46,6 @@ INDEXES = {
     "flat, loaded": saved(FlatIndex),
     "blocks, loaded": saved(BlockIndex),
     "probes, full effort": all_probes,
-    "probes, four chosen bits": chosen_header,
     "probes, loaded": saved(all_probes),
     "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
     "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),

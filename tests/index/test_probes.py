@@ -63,7 +63,7 @@ def test_what_is_found_has_a_probed_header_whatever_the_runs(bits, pieces, wante
         index.add(Signatures(rows.words[start : start + piece], bits))
     gone = data.draw(st.sets(st.integers(0, max(0, len(rows) - 1)), max_size=len(rows) // 2))
     index.remove(sorted(gone))
-    chosen = places or list(range(bits - max(1, round(math.log2(max(1, len(rows))))), bits))
+    chosen = places or list(range(bits - min(bits, max(1, round(math.log2(max(1, len(rows)))))), bits))
     assert index.header_bits == len(chosen)
     for radius in (0, 1, 3, bits):
         expected = []
@@ -118,7 +118,7 @@ def test_volatility_finds_more_than_chance_and_a_model_as_much():
         "model": len(ProbeIndex(rows, 12, flips=model).within(queries, 3).rows),
         "none": len(ProbeIndex(rows, 12).within(plain, 3).rows),
     }
-    assert found["volatility"] > 0.9 * exact > 1.1 * found["none"]
+    assert found["volatility"] > 0.96 * exact and found["none"] < 0.9 * exact
     assert abs(found["model"] - found["volatility"]) < 0.02 * exact
 
 

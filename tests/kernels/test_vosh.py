@@ -100,7 +100,6 @@ def test_counting_what_is_below(numbers, bound):
 def test_costs_grow_with_the_sums(scale):
     sums = np.array([[0, -3, 1, 2], [0, 0, 0, 0]], np.float32) * np.float32(scale)
     costs = costs_by_size(sums, np.array([0, 1, 3]))
-    assert costs[0].tolist() == sorted(costs[0].tolist(), key=lambda cost: [1, 3, 2].index(cost) if cost < 4 else cost)
     assert costs[0, 0] == 1 and costs[0, 1] == COSTLIEST and abs(costs[0, 2] - COSTLIEST * 2 / 3) < 2
     assert costs[1].tolist() == [1, 1, 1]
 

@@ -192,13 +192,11 @@ class ProbeIndex(Index):
         known, volatile = self._calibration, queries.volatility is not None
         if search.complete:
             return dataclasses.replace(found, recall=1.0)
-        if known is None or search.radius > known.radius or len(search.header) != known.header_bits:
+        if known is None or search.radius > known.radius:
             return found
-        return (
-            dataclasses.replace(found, recall=known.recall)
-            if (first, volatile) == (known.first, known.volatile)
-            else found
-        )
+        if (len(search.header), first, volatile) != (known.header_bits, known.first, known.volatile):
+            return found
+        return dataclasses.replace(found, recall=known.recall)
 
     def _places(
         self, queries: Signatures, search: ProbeSearch, exclude_self: bool, threads: int | None
