@@ -14,6 +14,7 @@ from sosie.index.calibration import Calibration, choose_probes
 from sosie.index.exclude import without_self
 from sosie.index.files import State
 from sosie.index.flips import FlipModel
+from sosie.index.live import forget_bits, live_bits
 from sosie.index.probe_run import Header, ProbeRun, header_bits
 from sosie.index.probe_search import ProbeSearch, Rows
 from sosie.kernels.vosh import WIDEST
@@ -162,10 +163,10 @@ class ProbeIndex(Index):
             longer[before - begin :] = words
             words = longer
         self._runs = [*runs, ProbeRun.of(words, begin, self._header())]
-        self._live = _live(rows, self._removed)
+        self._live = live_bits(rows, self._removed)
 
     def _forget(self, rows: I64) -> None:
-        np.bitwise_and.at(self._live, rows // 64, ~(np.uint64(1) << (rows % 64).astype(np.uint64)))
+        forget_bits(self._live, rows)
 
     def _words(self) -> U64:
         words = np.empty((len(self._ids), -(-self.bits // 64)), np.uint64)
@@ -260,7 +261,7 @@ class ProbeIndex(Index):
             first += run["count"]
         if first != len(self._ids):
             raise StorageError("the runs do not hold all rows")
-        self._live = _live(first, self._removed)
+        self._live = live_bits(first, self._removed)
 
 
 def _checked_header(header: int | Sequence[int] | None, bits: int) -> int | list[int] | None:
@@ -275,10 +276,3 @@ def _checked_header(header: int | Sequence[int] | None, bits: int) -> int | list
     if not 1 <= len(places) <= WIDEST or len(set(places)) < len(places) or not 0 <= min(places) <= max(places) < bits:
         raise UsageError(f"a header is made of 1 to {WIDEST} different bits, each from 0 to {bits - 1}, got {places}")
     return places
-
-
-def _live(rows: int, removed: I64) -> U64:
-    """Return a bit for each row that has not been removed."""
-    live = np.full(-(-rows // 64), ~np.uint64(0))
-    np.bitwise_and.at(live, removed // 64, ~(np.uint64(1) << (removed % 64).astype(np.uint64)))
-    return live
