@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +21,9 @@ from sosie.kernels.vosh import flip_places, write_flips
 from sosie.kernels.vosh_few import FEW, few_sets, write_few_flips
 from sosie.types import F32, I32, I64, U64, Matches, Signatures, offsets_of
 
-_TILE = 1024  # queries of one piece of work,
+_TILE = 4096  # queries of one piece of work,
 _FLIPS = 1 << 20  # which has about so many probes
-_ROUND = 4  # each round of a search for any row has so many times the probes of all before it
+_ROUNDS = 1, 5  # probes after which a search for any row looks whom it still has to search for
 
 
 class Rows(NamedTuple):
@@ -118,20 +119,23 @@ class ProbeSearch:
             live = read_only(self.rows.live)
             found = [scan(run.table, live, tile.words, self.radius) for run in self.rows.runs]
         else:
-            found = self._probe(tile, self._flips(tile, self.probes))
+            found = self._probe(tile.words, self._flips(tile, self.probes))
         return self._ordered([_by_row(found, first)], len(tile.words), _work(found), len(tile.words) * self.probes)
 
     def _meet(self, tile: Tile) -> Matches:
         waiting, met, work, probes = np.arange(len(tile.words)), [], 0, 0
-        start, stop = 0, 1
-        while len(waiting) and start < self.probes:
-            part = tile.take(waiting)
-            found = self._probe(part, np.ascontiguousarray(self._flips(part, stop)[:, start:]))
+        flips = np.zeros((len(tile.words), 1), np.uint32)
+        for start, stop in pairwise(sorted({0, *(end for end in _ROUNDS if end < self.probes), self.probes})):
+            if start == 1:  # many have met a row by now, and need no flips
+                flips = np.concatenate([flips, self._flips(tile.take(waiting), self.probes)[:, 1:]], axis=1)
+            found = self._probe(read_only(tile.words[waiting]), np.ascontiguousarray(flips[:, start:stop]))
             work, probes = work + _work(found), probes + len(waiting) * (stop - start)
             hits = _by_row(found, True)
             met.append(Hits(waiting[hits.queries].astype(np.int32), hits.rows, hits.distances))
-            waiting = np.delete(waiting, hits.queries)
-            start, stop = stop, min(_ROUND * stop, self.probes)
+            left = np.delete(np.arange(len(waiting)), hits.queries)
+            waiting, flips = waiting[left], flips[left]
+            if not len(waiting):
+                break
         return self._ordered(met, len(tile.words), work, probes)
 
     def _ordered(self, met: list[Hits], queries: int, work: int, probes: int) -> Matches:
@@ -152,17 +156,19 @@ class ProbeSearch:
             return np.ones((len(tile.words), len(self.header)), np.int32)
         return flip_costs(read_only(tile.sums), self.header.places, self.rows.model)
 
-    def _probe(self, tile: Tile, flips: U32) -> list[tuple[Hits, int]]:
-        asked, live = Asked(tile.words, headers_of(tile.words, self.header.moves), flips), read_only(self.rows.live)
+    def _probe(self, words: U64, flips: U32) -> list[tuple[Hits, int]]:
+        asked, live = Asked(words, headers_of(words, self.header.moves), flips), read_only(self.rows.live)
         bits = len(self.header)
         return [probe(run.table, live, asked, self.header.moves, self.radius, bits) for run in self.rows.runs]
 
 
 def _by_row(found: list[tuple[Hits, int]], first: bool) -> Hits:
-    """Return matches by row, or only the lowest row of each query."""
+    """Return matches by query and row, or only the lowest row of each query."""
     hits = concat_hits([hits for hits, _ in found])
-    hits = take_hits(hits, np.argsort(hits.rows, kind="stable"))
-    return take_hits(hits, np.unique(hits.queries, return_index=True)[1]) if first else hits
+    order = np.argsort(hits.queries.astype(np.int64) << 32 | hits.rows)  # rows have 32 bits
+    if first and len(order):
+        order = order[np.flatnonzero(np.diff(hits.queries[order], prepend=-1))]
+    return take_hits(hits, order)
 
 
 def _work(found: list[tuple[Hits, int]]) -> int:
