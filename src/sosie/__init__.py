@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from sosie.index.blocks import BlockIndex as BlockIndex
     from sosie.index.files import load_index as load_index
     from sosie.index.flat import FlatIndex as FlatIndex
+    from sosie.index.flips import FlipModel as FlipModel
     from sosie.index.keys import KeyIndex as KeyIndex
     from sosie.index.multi import MultiIndex as MultiIndex
+    from sosie.index.probes import ProbeIndex as ProbeIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
     from sosie.matches.candidates import Exact as Exact
@@ -95,6 +97,7 @@ _HOMES = {
     "Exact": "sosie.matches.candidates",
     "Features": "sosie.types",
     "FlatIndex": "sosie.index.flat",
+    "FlipModel": "sosie.index.flips",
     "KeyIndex": "sosie.index.keys",
     "Keys": "sosie.types",
     "Matches": "sosie.types",
@@ -104,6 +107,7 @@ _HOMES = {
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
     "Pairs": "sosie.types",
+    "ProbeIndex": "sosie.index.probes",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
     "Simhash": "sosie.signatures.simhash",

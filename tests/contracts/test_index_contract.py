@@ -17,6 +17,7 @@ from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.multi import MultiIndex
+from sosie.index.probes import ProbeIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
 from sosie.types import Signatures
@@ -48,6 +49,10 @@ def tables_alone(rows):
     return NeverScanned(rows) if rows.bits <= 256 else MultiIndex(rows)  # hundreds of tables take their time
 
 
+def all_probes(rows):
+    return ProbeIndex(rows, probes=2**30)
+
+
 INDEXES = {
     "flat": FlatIndex,
     "blocks": BlockIndex,
@@ -57,6 +62,8 @@ INDEXES = {
     "multi": MultiIndex,
     "multi, tables alone": tables_alone,
     "multi, loaded": saved(MultiIndex),
+    "probes, full effort": all_probes,
+    "probes, loaded": saved(all_probes),
     "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
     "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),
 }

@@ -60,7 +60,7 @@ class BlockRun:
         check_array(rows, np.uint32, (tables, count))
         check_array(starts, np.uint32, (tables, (1 << addresses.bits) + 1))
         check_starts(starts, count)
-        if np.any(rows < first) or np.any(rows >= first + count):
+        if count and (rows.min() < first or rows.max() >= first + count):
             raise StorageError("a table names a row that is not in it")
         return BlockRun(first, count, cut, _frozen(BlockTables(addresses, cut.columns(), near, rows, starts)))
 

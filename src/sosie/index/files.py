@@ -28,6 +28,7 @@ _HOMES = {
     "FlatIndex": "sosie.index.flat",
     "KeyIndex": "sosie.index.keys",
     "MultiIndex": "sosie.index.multi",
+    "ProbeIndex": "sosie.index.probes",
 }
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 

@@ -11,6 +11,7 @@ import numpy as np
 from sosie.errors import StorageError, UsageError
 from sosie.index.base import Index
 from sosie.index.files import State, check_array
+from sosie.index.live import forget_bits, live_bits
 from sosie.index.room import check_room
 from sosie.kernels.arrays import aligned_zeros, read_only
 from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
@@ -76,8 +77,7 @@ class FlatIndex(Index):
             live = aligned_zeros(self._live.shape)
             live[:] = self._live
             self._live = live
-        marks = self._live.reshape(-1)
-        np.bitwise_and.at(marks, rows // 64, ~(np.uint64(1) << (rows % 64).astype(np.uint64)))
+        forget_bits(self._live.reshape(-1), rows)
 
     def _words(self) -> U64:
         words = np.empty((self._rows, -(-self.bits // 64)), np.uint64)
@@ -95,8 +95,8 @@ class FlatIndex(Index):
         blocks = -(-self._rows // BLOCK)
         check_array(self._planes, np.uint64, (blocks, plane_count(self.bits), BLOCK // 64))
         check_array(self._live, np.uint64, (blocks, BLOCK // 64))
-        alive = np.flatnonzero(np.unpackbits(self._live.reshape(-1).view(np.uint8), bitorder="little"))
-        if not np.array_equal(alive, np.delete(np.arange(self._rows), self._removed)):
+        alive, expected = self._live.reshape(-1), live_bits(self._rows, self._removed)
+        if not np.array_equal(alive[: len(expected)], expected) or np.any(alive[len(expected) :]):
             raise StorageError("the rows that are marked are not those that were not removed")
 
     def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:

@@ -13,6 +13,7 @@ I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 U16 = NDArray[np.uint16]
+F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import StorageError, UsageError
+from sosie.kernels.parallel import ordered_map
 from sosie.storage.durable import naming, sync
 
 FORMAT = "sosie-artefact"
@@ -26,6 +27,8 @@ _DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 _RESERVED = frozenset({"format", "version", "kind", "files", "crc32"})
 _CHUNK = 1 << 24
+_PIECE = 1 << 20  # what is read at a time stays in the cache
+_LARGE = 1 << 24  # bytes, from which on files are checked side by side
 
 
 def write_artefact(
@@ -80,7 +83,9 @@ def read_artefact(
     manifest = read_manifest(folder, kind)
     with naming(folder):
         wanted = {name: entry for name, entry in manifest["files"].items() if _is_wanted(name, names)}
-        arrays = {name: _read_array(folder, name, entry) for name, entry in wanted.items()}
+        large = sum(entry["bytes"] for entry in wanted.values() if _is_sized(entry)) > _LARGE
+        read = ordered_map(lambda item: _read_array(folder, *item), wanted.items(), None if large else 1)
+        arrays = dict(zip(wanted, read, strict=True))
     return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
 
 
@@ -123,9 +128,9 @@ def _take_over(moved: Path, path: Path) -> int:
 
 
 def _checksum_of(file: IO[bytes]) -> int:
-    crc = 0
-    while chunk := file.read(_CHUNK):
-        crc = zlib.crc32(chunk, crc)
+    crc, piece = 0, memoryview(bytearray(_PIECE))
+    while size := file.readinto(piece):  # type: ignore[attr-defined]
+        crc = zlib.crc32(piece[:size], crc)
     return crc
 
 
@@ -189,6 +194,10 @@ def _checked_entry(path: Path, entry: Any) -> tuple[np.dtype[Any], tuple[int, ..
     if math.prod(shape) * np.dtype(dtype).itemsize != size:
         raise StorageError(f"{path}: shape and size disagree in {MANIFEST}. Build the artefact again.")
     return np.dtype(dtype), tuple(shape), size
+
+
+def _is_sized(entry: Any) -> bool:
+    return isinstance(entry, dict) and type(entry.get("bytes")) is int
 
 
 def _open_regular(path: Path) -> Any:

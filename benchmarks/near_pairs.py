@@ -1,0 +1,36 @@
+"""Signatures of near-duplicates as simhash makes them: the sums behind the bits, and what edits do to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sosie.types import Signatures
+
+FEATURES = 200  # of a document
+EDITS = 6  # features that are replaced in a copy, on average
+
+
+def near_pairs(count: int, seed: int = 3, bits: int = 64) -> tuple[Signatures, Signatures]:
+    """Return originals, and edited copies with volatility."""
+    rng = np.random.default_rng(seed)
+    sums = rng.standard_normal((count, bits), np.float32)
+    changed = edited(sums, rng)
+    return Signatures(packed(sums)), Signatures(packed(changed), volatility=changed)
+
+
+def edited(sums: Any, rng: np.random.Generator) -> Any:
+    """Return the sums of edited copies.
+
+    A sum over some hundred features of equal weight is normally distributed, as is what edits add to it: replacing e of
+    f features leaves the cosine 1 - e / f. The number of edits is geometric: small ones are frequent, large ones occur.
+    """
+    edits = np.minimum(rng.geometric(1 / EDITS, (len(sums), 1)), FEATURES // 2)
+    cosine = (1 - edits / FEATURES).astype(np.float32)
+    return cosine * sums + np.sqrt(1 - cosine**2) * rng.standard_normal(sums.shape, np.float32)
+
+
+def packed(sums: Any) -> Any:
+    """Return the signs as words."""
+    return np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)

@@ -1,0 +1,58 @@
+"""PSM Figure 7: what a query takes as the collection grows, by 4 tables, 10 tables and probes (t = d, recall 95 %).
+
+usage: python -m experiments.psm_growth [--log-rows 16 17 18 19 20] [--queries 10000] [--write]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.psm_data import RADIUS, collection, exact_index, microseconds, options, picture, publish, table
+from sosie import ProbeIndex
+
+PAPER = {  # us per query, 60 million rows (Table 2)
+    "4 tables, all": 6.5,
+    "4 tables, first": 5.4,
+    "10 tables, all": 5.3,
+    "10 tables, first": 2.6,
+    "probes, all": 1.31,
+    "probes, first": 0.63,
+}
+
+
+def measured(log_rows: int, asked: int) -> dict[str, float]:
+    """Return the microseconds of each method."""
+    data, times = collection(log_rows, asked), {}
+    for tables in (4, 10):
+        exact = exact_index(data.rows, tables)
+        for name, first in (("all", False), ("first", True)):
+            times[f"{tables} tables, {name}"] = microseconds(exact.within, data.queries, first=first)
+        del exact
+    index = ProbeIndex(data.rows, header=log_rows)
+    index.calibrate(data.sample, RADIUS)
+    times["probes, all"] = microseconds(index.within, data.queries)
+    index.calibrate(data.sample, RADIUS, first=True)
+    times["probes, first"] = microseconds(index.any_within, data.queries)
+    return times
+
+
+def main() -> None:
+    """Measure and print; write if asked."""
+    given = options(__doc__, log_rows=[16, 17, 18, 19, 20], asked=10_000).parse_args()
+    times = {log_rows: measured(log_rows, given.queries) for log_rows in given.log_rows}
+    rows = [[f"2^{log_rows}", *(f"{us:.2f}" for us in line.values())] for log_rows, line in times.items()]
+    rows.append(["paper, 60 million", *PAPER.values()])
+    text = table(["rows", *PAPER], rows)
+    publish("psm-growth", f"Microseconds of a query, {given.queries:,} at a time, one thread:\n\n{text}", given.write)
+
+    def draw(panels: Any) -> None:
+        for name in PAPER:
+            style = "-" if "all" in name else "--"
+            panels[0].plot(list(times), [line[name] for line in times.values()], f"o{style}", label=name)
+        panels[0].set(xlabel="log2 of rows", ylabel="us per query", ylim=(0, None))
+
+    picture("growth", 1, draw, given.write)
+
+
+if __name__ == "__main__":
+    main()
