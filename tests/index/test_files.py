@@ -106,7 +106,7 @@ SLICES = {"width": 4, "listed": 9, "effort": {}}
 @pytest.mark.parametrize(
     "parameters",
     (
-        {"width": 5},
+        {"width": 6},
         {"width": 4.0},
         {"width": 40},
         {"listed": 8},
