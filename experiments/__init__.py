@@ -1,0 +1,1 @@
+"""Experiments of the papers, done again: ours beside theirs."""
