@@ -62,9 +62,9 @@ def picture(name: str, write: bool, draw: Callable[[Any], None]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(6.4, 4), dpi=110, layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(8, 4), dpi=110, layout="constrained")
     draw(axes)
     axes.grid(alpha=0.3)
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
     figure.savefig(DOCS / "images" / "experiments" / f"{name}.png", metadata={"Software": None})

@@ -1,6 +1,6 @@
 """TOPK Figure 4: how the width of the slices changes memory and time.
 
-usage: python -m experiments.topk_width [--count 1048576] [--widths 12 14 16 18 20 22 23] [--texts FILE.parquet] [--write]
+usage: python -m experiments.topk_width [--count 1048576] [--widths 16 20 23] [--texts FILE.parquet] [--write]
 
 Breadth 3, the 10 nearest; the exhaustive search of the same rows beside it.
 """

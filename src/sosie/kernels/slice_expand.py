@@ -91,13 +91,12 @@ def _read(lists: SliceLists, queries: U64, query: int, radius: int, reach: Reach
 def _see(rows: U32, spans: I64, gain: int, admit: bool, sums: Sums) -> None:
     """Let the rows of some lists gain; those not seen before only with `admit`."""
     of, seen, count = sums.of, sums.seen, sums.count[0]
-    many = are_many(sums)
+    many, nothing = are_many(sums), np.uint64(0)
     for i in range(len(spans)):
         begin, end = spans[i, 0], spans[i, 1]
         if not admit:
             for place in range(begin, end):
-                if of[rows[place]] != 0:
-                    of[rows[place]] += gain
+                of[rows[place]] += gain if of[rows[place]] != 0 else nothing  # no branch: it would be unforeseeable
         elif many:
             for place in range(begin, end):
                 of[rows[place]] += gain
