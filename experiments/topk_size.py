@@ -13,23 +13,25 @@ from typing import Any
 import numpy as np
 
 from experiments.slice_data import options, random_signatures, some
-from experiments.slice_page import cpu_ms, picture, publish, table
+from experiments.slice_page import cpu_ms, percent, picture, publish, table
 from sosie import FlatIndex, SliceIndex, SliceSearch
+from sosie.evaluation.ratios import recall_at
 
 K, BREADTH = 10, 3
 PAPER = {200_000: (39.4, 3.0), 2_000_000: (382.4, 15.2)}  # exhaustive, lists; ms
 
 
-def measured(count: int, width: int, asked: int) -> tuple[float, float, float]:
-    """Return the milliseconds of a query: exhaustive in a batch, exhaustive alone, by lists."""
+def measured(count: int, width: int, asked: int) -> tuple[float, float, float, float]:
+    """Return the milliseconds of a query, exhaustive in a batch, exhaustive alone, by lists; and the lists' recall."""
     rows = random_signatures(count)
     queries = some(rows, asked)
     one, flat = queries.take(np.arange(1)), FlatIndex(rows)
     batch = cpu_ms(lambda: flat.search(queries, K, threads=1), len(queries), 3)[0]
     single = cpu_ms(lambda: flat.search(one, K, threads=1), 1, 5)[0]
-    flat = None  # type: ignore[assignment]
-    index = SliceIndex(rows, width, SliceSearch(BREADTH))
-    return batch, single, cpu_ms(lambda: index.search(queries, K, threads=1), len(queries), 3)[0]
+    exact = flat.search(queries, K, exclude_self=True)
+    index = SliceIndex(rows, width, SliceSearch(BREADTH, 1001))
+    spent, found = cpu_ms(lambda: index.search(queries, K, exclude_self=True, threads=1), len(queries), 3)
+    return batch, single, spent, recall_at(found, exact, K)
 
 
 def main() -> None:
@@ -39,33 +41,18 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=20)
     given = parser.parse_args()
     times = {size: measured(size, given.width, given.queries) for size in given.sizes}
-    lines = [
-        [
-            f"{size:,}",
-            *(f"{ms:.2f}" for ms in spent),
-            f"{spent[0] / spent[2]:.1f}",
-            f"{spent[1] / spent[2]:.1f}",
-            *(
-                (f"{PAPER[size][0]}", f"{PAPER[size][1]}", f"{PAPER[size][0] / PAPER[size][1]:.1f}")
-                if size in PAPER
-                else [""] * 3
-            ),
-        ]
-        for size, spent in times.items()
-    ]
-    header = [
-        "rows",
-        "exhaustive, batch (ms)",
-        "exhaustive, single (ms)",
-        "lists (ms)",
-        "batch / lists",
-        "single / lists",
-    ]
-    header += ["paper's exhaustive", "paper's lists", "paper's ratio"]
+    lines = []
+    for size, (batch, single, lists, recall) in times.items():
+        paper = PAPER.get(size)
+        theirs = [str(paper[0]), str(paper[1]), f"{paper[0] / paper[1]:.1f}"] if paper else [""] * 3
+        ours = [f"{batch:.2f}", f"{single:.2f}", f"{lists:.2f}", percent(recall)]
+        lines.append([f"{size:,}", *ours, f"{batch / lists:.1f}", f"{single / lists:.1f}", *theirs])
+    header = ["rows", "exhaustive, batch (ms)", "exhaustive, single (ms)", "lists (ms)", "recall@10"]
+    header += ["batch / lists", "single / lists", "paper's exhaustive", "paper's lists", "paper's ratio"]
     publish("topk.md", "topk-size", f"Slices of {given.width} bits:\n\n{table(header, lines)}", given.write)
 
     def draw(axes: Any) -> None:
-        columns = zip(*times.values(), strict=True)
+        columns = list(zip(*times.values(), strict=True))[:3]
         for column, name in zip(columns, ("exhaustive, batch", "exhaustive, single", "slice lists"), strict=True):
             axes.plot(given.sizes, column, "-o", ms=3, label=name)
         for which, (name, mark) in enumerate((("paper, exhaustive", "kx"), ("paper, lists", "k*"))):

@@ -52,9 +52,9 @@ def main() -> None:
     publish("topk.md", "topk-width", f"{name}, breadth {BREADTH}:\n\n{table(header, shown)}", given.write)
 
     def draw(axes: Any) -> None:
-        axes.plot([line[1] for line in lines], [line[2] for line in lines], "C0-o", ms=3, label=f"{name}, breadth 3")
+        axes.plot([line[1] for line in lines], [line[2] for line in lines], "C0-o", ms=3, label=f"{name}, by width")
         for width, mib, ms, *_ in lines:
-            axes.annotate(f"{width} bits", (mib, ms), textcoords="offset points", xytext=(4, 4), fontsize=7)
+            axes.annotate(str(width), (mib, ms), textcoords="offset points", xytext=(4, 4), fontsize=7)
         axes.axhline(scan, color="C0", ls=":", label="exhaustive, the same rows")
         axes.plot([BEST_MIB], [BEST_MS], "k*", label="paper's best: 23 bits")
         axes.set(xlabel="MiB of lists", ylabel="ms per query", xscale="log", yscale="log", title="TOPK Figure 4")

@@ -11,6 +11,7 @@ from sosie.errors import UsageError
 from sosie.index import slice_store
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
+from sosie.kernels.slice_lists import list_bytes, slice_edges
 from sosie.types import Signatures
 
 ADVERSARIAL = ("one slice", "every slice")
@@ -90,6 +91,19 @@ def test_the_number_of_lists(breadth):
     widths = [high - low for low, high in slices_of(1000, 7)]
     assert set(widths) == {6, 7}
     assert counters["lists"] == 20 * sum(math.comb(width, i) for width in widths for i in range(breadth + 1))
+
+
+def test_the_lists_of_the_papers_are_of_their_size():
+    documents = 503_895_545  # ISSL Table 2: 92266.03 MiB at 192 bytes each
+    for width, mebibytes in ((23, 180029.43), (24, 177417.01), (25, 176260.59), (26, 177346.38)):
+        lists = list_bytes(slice_edges(1024, width), documents) / 2**20
+        assert abs(lists + 92266.03 - mebibytes) < 0.02
+    counts = np.cumsum([math.comb(16, i) for i in range(17)])
+    rows = signatures("random", 2, 1024)
+    for breadth in (0, 1, 2, 3, 4, 16):  # TOPK Table 1
+        index = SliceIndex(rows, 16, SliceSearch(breadth))
+        assert index.search(rows, 1).counters["lists"] == 2 * 64 * counts[breadth]
+    assert counts[[0, 1, 2, 3, 4, 8, 16]].tolist() == [1, 17, 137, 697, 2517, 39203, 65536]
 
 
 def test_k_complete_rows_are_no_proof():
