@@ -35,6 +35,10 @@ class SliceOracle:
             for span in self.spans:
                 self.lists.setdefault((span, cut(signature, span)), []).append(row)
 
+    def remove(self, rows):
+        for listed in self.lists.values():
+            listed[:] = [row for row in listed if row not in rows]
+
     def expand(self, query, radius, admit):
         for span in self.spans:
             for mask in masks(span[1] - span[0], radius):
@@ -60,7 +64,7 @@ class SliceOracle:
         self.visited = self.postings = 0
         self.seen = {}
         widest = max(span[1] - span[0] for span in self.spans)
-        breadth = min(options.breadth, widest)
+        breadth = widest if options.breadth is None else options.breadth
         most = max(options.candidates, k)
         k = min(k, len(self.rows))
         for radius in range(breadth + 1):

@@ -64,8 +64,9 @@ INDEXES = {
     "multi, loaded": saved(MultiIndex),
     "probes, full effort": all_probes,
     "probes, loaded": saved(all_probes),
-    "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
-    "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),
+    "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=None, candidates=20, stop="certain")),
+    "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=None, candidates=1)),
+    "slices, loaded": saved(lambda rows: SliceIndex(rows, 7, SliceSearch(breadth=None, stop="all"))),
 }
 SIZES = (0, 1, 255, 256, 257, 511, 512, 513, 1037)
 

@@ -13,6 +13,8 @@ from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.keys import KeyIndex
+from sosie.index.slice_search import SliceSearch
+from sosie.index.slices import SliceIndex
 from sosie.storage.manifest import _checksum, read_artefact, write_artefact
 from sosie.storage.resident import mapping_of
 from sosie.types import Keys, Signatures
@@ -68,6 +70,83 @@ def test_tables_are_loaded_as_they_were(tmp_path):
         assert mapping_of(same.tables.near) is not None
         assert all(np.array_equal(a, b) for a, b in zip(run.tables[1:], same.tables[1:], strict=True))
     assert loaded.within(rows, 2).counters == index.within(rows, 2).counters
+
+
+def test_slice_lists_are_loaded_as_they_were(tmp_path):
+    rows = signatures("random", 900, 100, ids=[f"d{i}" for i in range(900)])
+    index = SliceIndex(rows.take(np.arange(850)), 12, SliceSearch(2, 50, j=1))
+    index.remove(["d3", "d700"])
+    index.add(rows.take(np.arange(850, 900)))
+    index.save(tmp_path / "a")
+    before = files_in(tmp_path / "a")
+    loaded = load_index(tmp_path / "a")
+    assert type(loaded) is SliceIndex and loaded.effort == SliceSearch(2, 50, j=1)
+    table, same = index._store.table(898), loaded._store.table(898)
+    assert (same.listed, same.present) == (850, 898) and mapping_of(same.lists.rows) is not None
+    assert all(np.array_equal(a, b) for a, b in zip(table.lists, same.lists, strict=True))
+    queries = queries_near(rows)
+    for changed in (False, True):
+        for ask in (lambda index: index.search(queries, 20), lambda index: index.within(queries, 30)):
+            assert listed(ask(loaded)) == listed(ask(index)) and ask(loaded).counters == ask(index).counters
+        if not changed:
+            for one in (index, loaded):
+                one.add(Signatures(rows.words, 100, ids=[f"e{i}" for i in range(900)]))
+                one.remove(["d5", "e899"])
+    assert loaded._store.table(1).listed == 1800
+    assert files_in(tmp_path / "a") == before
+    SliceIndex(rows.take(np.arange(0))).save(tmp_path / "empty")
+    assert len(load_index(tmp_path / "empty").search(rows, 3).rows) == 0
+
+
+SLICES = {"width": 4, "listed": 9, "effort": {}}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    (
+        {"width": 6},
+        {"width": 4.0},
+        {"width": 40},
+        {"listed": 8},
+        {"listed": 10},
+        {"listed": "9"},
+        {"bits": 4097},
+        {"effort": None},
+        {"effort": {"breadth": 5}},
+        {"effort": {"breadth": 1.5}},
+        {"effort": {"stop": "soon"}},
+        {"effort": {"haste": 1}},
+    ),
+)
+def test_wrong_parameters_of_slice_lists_are_named(parameters, tmp_path):
+    SliceIndex(signatures("random", 9, 16), 4).save(tmp_path / "saved")
+    rewrite(tmp_path / "saved", parameters={"bits": 16, **SLICES, **parameters})
+    with pytest.raises(StorageError, match="saved"):
+        load_index(tmp_path / "saved")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    (
+        ("words", lambda a: a[:8]),
+        ("words", lambda a: a.astype(np.int64)),
+        ("removed", lambda a: np.array([9])),
+        ("list_offsets", lambda a: a[:-1]),
+        ("list_offsets", lambda a: a[::-1]),
+        ("list_offsets", lambda a: a + np.uint32(1)),
+        ("list_offsets", lambda a: np.where(np.arange(len(a)) == 3, np.uint32(2**32 - 1), a)),
+        ("list_offsets", None),
+        ("list_rows", lambda a: a + np.uint32(1)),
+        ("list_rows", lambda a: a[:3]),
+        ("list_rows", lambda a: a[:, :8]),
+        ("list_rows", lambda a: a.reshape(-1)),
+        ("list_rows", lambda a: a.astype(np.int64)),
+        ("list_rows", None),
+    ),
+)
+def test_wrong_slice_lists_with_right_checksums_are_named(name, change, tmp_path):
+    SliceIndex(signatures("random", 9, 16), 4).save(tmp_path / "good")
+    refuse_changed(tmp_path, name, change)
 
 
 def test_an_index_of_keys_is_saved(tmp_path):
@@ -195,6 +274,10 @@ def test_a_wrong_manifest_with_a_right_checksum_is_named(changes, tmp_path):
 )
 def test_wrong_arrays_with_right_checksums_are_named(name, change, tmp_path):
     BlockIndex(signatures("random", 9, 16)).save(tmp_path / "good")
+    refuse_changed(tmp_path, name, change)
+
+
+def refuse_changed(tmp_path, name, change):
     meta, arrays = read_artefact(tmp_path / "good", "index")
     digest = meta.pop("digest")
     wrong = {key: array for key, array in arrays.items() if key != name}

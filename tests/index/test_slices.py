@@ -8,9 +8,10 @@ from tests.oracle_hamming import KINDS, listed, near, nearest, queries_near, sig
 from tests.oracle_slices import SliceOracle, cut, number, slices_of
 
 from sosie.errors import UsageError
-from sosie.index import slices
+from sosie.index import slice_store
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
+from sosie.kernels.slice_lists import list_bytes, slice_edges
 from sosie.types import Signatures
 
 ADVERSARIAL = ("one slice", "every slice")
@@ -27,13 +28,15 @@ def adversarial(kind, count, width):
     return Signatures(words)
 
 
-efforts = st.builds(
-    SliceSearch,
-    breadth=st.integers(0, 7),
-    candidates=st.integers(1, 40),
-    stop=st.sampled_from(("early", "certain", "all")),
-    distance=st.sampled_from(("pessimistic", "optimistic")),
-) | st.integers(0, 5).flatmap(lambda j: st.builds(SliceSearch, st.integers(j, 6), st.integers(1, 40), j=st.just(j)))
+def efforts(width):
+    breadths = st.integers(0, width)
+    return st.builds(
+        SliceSearch,
+        breadth=breadths | st.none(),
+        candidates=st.integers(1, 40),
+        stop=st.sampled_from(("early", "certain", "all")),
+        distance=st.sampled_from(("pessimistic", "optimistic")),
+    ) | breadths.flatmap(lambda j: st.builds(SliceSearch, st.integers(j, width), st.integers(1, 40), j=st.just(j)))
 
 
 @settings(max_examples=150)
@@ -43,9 +46,10 @@ efforts = st.builds(
     bits=st.sampled_from((1, 2, 13, 24, 64, 70, 131)),
     width=st.integers(2, 7),
     k=st.integers(1, 70),
-    effort=efforts,
+    data=st.data(),
 )
-def test_search_does_what_the_papers_say(kind, count, bits, width, k, effort):
+def test_search_does_what_the_papers_say(kind, count, bits, width, k, data):
+    effort = data.draw(efforts(max(high - low for low, high in slices_of(bits, width))))
     rows = signatures(kind, count, bits)
     queries = queries_near(rows, 3)
     oracle = SliceOracle(rows, width)
@@ -61,12 +65,16 @@ def test_search_does_what_the_papers_say(kind, count, bits, width, k, effort):
         assert {name: counters[f"stopped_{name}"] for name in ("all", "certain", "early")} == {
             name: int(name == rule) for name in ("all", "certain", "early")
         }
+        truth = nearest(Signatures(queries.words[query : query + 1], bits), rows, k)
+        assert matches.recall in (None, 1.0)
+        assert matches.recall is None or listed(matches) == truth
+        assert matches.recall == 1.0 or rule == "early"
 
 
 @pytest.mark.parametrize(("bits", "width"), [(1, 2), (63, 16), (64, 16), (100, 28), (1000, 7), (4096, 12)])
 def test_the_lists_hold_every_row_once_in_every_slice(bits, width):
     rows = signatures("clustered", 50, bits)
-    lists = SliceIndex(rows, width)._lists
+    lists = SliceIndex(rows, width)._store.table(50).lists
     spans = slices_of(bits, width)
     assert list(zip(lists.edges[:-1], lists.edges[1:], strict=True)) == spans
     for which, span in enumerate(spans):
@@ -83,6 +91,19 @@ def test_the_number_of_lists(breadth):
     widths = [high - low for low, high in slices_of(1000, 7)]
     assert set(widths) == {6, 7}
     assert counters["lists"] == 20 * sum(math.comb(width, i) for width in widths for i in range(breadth + 1))
+
+
+def test_the_lists_of_the_papers_are_of_their_size():
+    documents = 503_895_545  # ISSL Table 2: 92266.03 MiB at 192 bytes each
+    for width, mebibytes in ((23, 180029.43), (24, 177417.01), (25, 176260.59), (26, 177346.38)):
+        lists = list_bytes(slice_edges(1024, width), documents) / 2**20
+        assert abs(lists + 92266.03 - mebibytes) < 0.02
+    counts = np.cumsum([math.comb(16, i) for i in range(17)])
+    rows = signatures("random", 2, 1024)
+    for breadth in (0, 1, 2, 3, 4, 16):  # TOPK Table 1
+        index = SliceIndex(rows, 16, SliceSearch(breadth))
+        assert index.search(rows, 1).counters["lists"] == 2 * 64 * counts[breadth]
+    assert counts[[0, 1, 2, 3, 4, 8, 16]].tolist() == [1, 17, 137, 697, 2517, 39203, 65536]
 
 
 def test_k_complete_rows_are_no_proof():
@@ -162,29 +183,30 @@ def test_an_approximate_result_does_not_depend_on_how_rows_came(pieces, gone, ef
 def test_lists_are_made_anew_seldom_and_without_removed_rows(monkeypatch):
     rows = signatures("clustered", 600, 64)
     built = []
-    monkeypatch.setattr(slices, "build_lists", lambda *args: built.append(0) or build(*args))
+    monkeypatch.setattr(slice_store, "build_lists", lambda *args: built.append(0) or build(*args))
     index = SliceIndex(Signatures(rows.words[:100]), 8, SliceSearch(8))
     index.remove(range(50))
     for row in range(100, 600):
         index.add(Signatures(rows.words[row : row + 1]))
-    assert 2 <= len(built) <= 6
-    assert index._lists.rows.shape[1] == index._listed - 50
+    assert 2 <= len(built) <= 30
+    table = index._store.table(len(index))
+    assert table.lists.rows.shape[1] == table.listed - 50
     queries = queries_near(rows)
     matches = index.search(queries, 9)
     assert listed(matches) == nearest(queries, rows, 9, range(50, 600))
-    assert matches.counters["comparisons"] == len(queries) * (600 - index._listed) + matches.counters["candidates"]
+    assert matches.counters["comparisons"] == len(queries) * (600 - table.listed) + matches.counters["candidates"]
 
 
-build = slices.build_lists
+build = slice_store.build_lists
 
 
 def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr(slices, "physical_memory", lambda: 10_000_000)
+    monkeypatch.setattr(slice_store, "physical_memory", lambda: 10_000_000)
     rows = signatures("random", 10, 56)
     with pytest.raises(UsageError, match=r"28-bit slices take 2.1 GB, this machine has 10.0 MB"):
         SliceIndex(rows, 28)
     index = SliceIndex(rows, 8)
-    monkeypatch.setattr(slices, "physical_memory", lambda: 10_000)
+    monkeypatch.setattr(slice_store, "physical_memory", lambda: 10_000)
     with pytest.raises(UsageError, match="110 rows"):
         index.add(signatures("random", 100, 56))
     assert len(index) == len(index.ids) == 10
@@ -207,6 +229,7 @@ def test_the_effort_can_be_replaced():
         ({"candidates": 0}, "candidates"),
         ({"stop": "soon"}, "'soon'"),
         ({"distance": "true"}, "'true'"),
+        ({"j": -1}, "j must"),
         ({"breadth": 2, "j": 3}, "j must"),
         ({"breadth": 2, "j": 1, "stop": "certain"}, "stop='early'"),
     ],
@@ -214,6 +237,50 @@ def test_the_effort_can_be_replaced():
 def test_options_are_checked(options, named):
     with pytest.raises(UsageError, match=named):
         SliceSearch(**options)
+
+
+@pytest.mark.parametrize("options", ({"breadth": 9}, {"breadth": None, "j": 9}))
+def test_a_breadth_beyond_the_slices_is_refused(options):
+    rows = signatures("random", 3, 20)  # slices of 6 and 7 bits
+    with pytest.raises(UsageError, match=r"=9 is more than the 7 bits.*breadth=None"):
+        SliceIndex(rows, 8, SliceSearch(**options))
+    index = SliceIndex(rows, 8, SliceSearch(7))
+    with pytest.raises(UsageError, match="more than the 7 bits"):
+        index.effort = SliceSearch(8)
+    assert index.effort == SliceSearch(7)
+    assert SliceIndex(signatures("random", 3, 2)).effort.breadth == 2
+
+
+def test_the_recall_is_stated_where_it_is_known():
+    rows = signatures("random", 300, 128)
+    index = SliceIndex(rows, 16, SliceSearch(1, candidates=10))
+    assert index.search(rows, 5).recall is None
+    assert (index.within(rows, 15).recall, index.within(rows, 16).recall) == (1.0, None)
+    for effort in (SliceSearch(None, 1), SliceSearch(None, stop="certain"), SliceSearch(None, stop="all")):
+        index.effort = effort
+        assert index.search(rows.take(np.arange(9)), 5).recall == 1.0
+        assert index.within(rows.take(np.arange(9)), 60).recall == 1.0
+    index.effort = SliceSearch(None, 5, j=1)
+    assert index.search(rows, 5).recall is None
+
+
+def test_many_rows_are_chosen_as_few_are():
+    """Rows that were seen are noted, or found by a pass that begins with a sample: never another choice."""
+    rows = signatures("clustered", 1500, 100)
+    queries = queries_near(rows, 6)
+    gone = list(range(0, 1500, 7))
+    few, oracle = SliceIndex(rows, 12), SliceOracle(rows, 12)
+    for breadth in range(5):
+        for candidates in (1, 200):
+            few.effort = SliceSearch(breadth, candidates)
+            found = listed(few.search(queries, 30))
+            assert found == [oracle.search(number(words), 30, few.effort)[0] for words in queries.words]
+    few.remove(gone)
+    oracle.remove(gone)
+    for candidates in (30, 2000):
+        few.effort = SliceSearch(3, candidates)
+        found = listed(few.search(queries, 30))
+        assert found == [oracle.search(number(words), 30, few.effort)[0] for words in queries.words]
 
 
 def test_widths_are_checked():

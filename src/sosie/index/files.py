@@ -29,6 +29,7 @@ _HOMES = {
     "KeyIndex": "sosie.index.keys",
     "MultiIndex": "sosie.index.multi",
     "ProbeIndex": "sosie.index.probes",
+    "SliceIndex": "sosie.index.slices",
 }
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 

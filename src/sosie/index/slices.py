@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
 import numpy as np
 
-from sosie.errors import UsageError
+from sosie.errors import StorageError
 from sosie.index.base import Index
-from sosie.index.slice_search import SliceSearch
+from sosie.index.files import State
+from sosie.index.slice_search import STOPS, SliceSearch
+from sosie.index.slice_store import SliceStore
 from sosie.kernels.arrays import I64, U64, read_only
 from sosie.kernels.hits import concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.kernels.slice_expand import BREADTH, WORK, SliceTable
-from sosie.kernels.slice_lists import SliceLists, build_lists, list_bytes, slice_edges
-from sosie.kernels.slice_sums import no_sums
+from sosie.kernels.slice_certain import slice_certain
+from sosie.kernels.slice_expand import BREADTH, WORK
+from sosie.kernels.slice_rules import CERTAIN, EARLY, Rules
+from sosie.kernels.slice_sums import no_proofs, no_scores
 from sosie.kernels.slice_top import UNFILLED, slice_top
 from sosie.kernels.slice_within import slice_within
-from sosie.storage.resident import physical_memory
-from sosie.storage.size import show_size
 from sosie.types import I32, Counters, Matches, Signatures
 
-_WIDEST = 4096  # bits of a signature; the kernels' sums hold no more
-_WIDTHS = range(2, 29)
-_SPARSE = 64  # lists for each row that is looked at instead: making them anew would cost more
 _ROOM = 1 << 16  # matches that are collected, beside those of one more query, before they are put aside
 _Found = tuple[I64, I64, I32, I64]  # sizes by query, rows, distances, work
 
@@ -31,19 +33,19 @@ class SliceIndex(Index):
 
     The bits are cut into slices of at most `width` bits (2 to 28). One more bit for every doubling of the rows keeps
     the lists short; the lists take 4 bytes for every slice of every row and for every value of every slice. `effort`
-    says how far a search goes, and may be replaced at any time.
+    says how far a search goes (by default 3 bits), and may be replaced at any time.
 
     What it relaxes: `search` compares rows that were seen in some list only, so it may miss some of the k nearest, or
     give fewer than k; `within` gives a part of the exact answer. Distances and order are always true. Both are exact
-    at full effort: a breadth of `width`, with any rule to stop; `within` with radius < (breadth + 1) * slices, too.
+    at full effort, `breadth=None`, with any rule to stop; `search` where every query stopped by another rule than
+    early, and `within` with radius < (breadth + 1) * slices, too. Then the recall is 1, otherwise it is unknown.
 
     Counters: `lists` and `postings` that were read, `candidates` that were chosen, `comparisons` made (rows that are in
     no list yet included), the largest `breadth`, and `stopped_all`, `stopped_certain`, `stopped_early`: how many
     queries stopped by which rule.
 
-    Added rows are looked at one by one until they are half as many as those in the lists (and not few beside the
-    number of lists), then all lists are made anew,
-    without the rows that were removed. When that happens never changes a result.
+    Rows added later are looked at one by one while they are less than a sixteenth of those in the lists, or few beside
+    the number of lists; then all lists are made anew. When that happens never changes a result.
 
     >>> index = SliceIndex(Signatures(np.array([0b000, 0b011, 0b111], np.uint64), bits=1 * 64), width=16)
     >>> matches = index.search(Signatures(np.array([0b001], np.uint64)), k=2)
@@ -52,94 +54,90 @@ class SliceIndex(Index):
     """
 
     def __init__(self, signatures: Signatures, width: int = 16, effort: SliceSearch | None = None) -> None:
-        if signatures.bits > _WIDEST:
-            raise UsageError(f"a slice index holds signatures of up to {_WIDEST} bits, got {signatures.bits}")
-        if width not in _WIDTHS:
-            raise UsageError(f"slices have {_WIDTHS[0]} to {_WIDTHS[-1]} bits, got width={width}")
-        self.effort = effort or SliceSearch()
-        self._edges = slice_edges(signatures.bits, width)
-        self._store = np.empty((0, signatures.words.shape[1]), np.uint64)
-        self._live = np.empty(0, np.bool_)
-        self._rows = self._listed = 0
-        self._lists: SliceLists | None = None
+        self._store = SliceStore(signatures.bits, width)
+        self.effort = SliceSearch(min(3, self.width)) if effort is None else effort
         super().__init__(signatures)
+
+    @property
+    def effort(self) -> SliceSearch:
+        """How far a search goes; by default 3 bits in each slice."""
+        return self._effort
+
+    @effort.setter
+    def effort(self, effort: SliceSearch) -> None:
+        effort.check(self.width)
+        self._effort = effort
 
     @property
     def slices(self) -> int:
         """The number of slices of a signature."""
-        return len(self._edges) - 1
+        return len(self._store.edges) - 1
 
     @property
     def width(self) -> int:
         """The width of the widest slice."""
-        return int(np.diff(self._edges).max())
+        return int(np.diff(self._store.edges).max())
 
     def add(self, signatures: Signatures) -> None:
-        """Append rows; they are found at once."""
-        rows = self._rows + len(signatures)
-        needed = list_bytes(self._edges, rows) + 8 * rows * self._store.shape[1]
-        if needed > physical_memory():
-            raise UsageError(
-                f"slice lists of {rows:,} rows and {self.width}-bit slices take {show_size(needed)}, this machine has "
-                f"{show_size(physical_memory())} of memory: use a smaller width, or FlatIndex, which takes "
-                f"{show_size(8 * rows * self._store.shape[1])}"
-            )
+        """Append rows; they are found at once. More than the machine's memory can hold is refused."""
+        self._store.check_room(len(signatures))
         super().add(signatures)
 
     def _append(self, words: U64) -> None:
-        rows = self._rows + len(words)
-        if rows > len(self._store):
-            room = max(rows, self._rows + self._rows // 2)
-            store, live = np.empty((room, words.shape[1]), np.uint64), np.zeros(room, np.bool_)
-            store[: self._rows], live[: self._rows] = self._store[: self._rows], self._live[: self._rows]
-            self._store, self._live = store, live
-        self._store[self._rows : rows], self._live[self._rows : rows] = words, True
-        self._rows = rows
-        if self._lists is None or rows - self._listed > max(self._listed // 2, 2**self.width // _SPARSE):
-            self._make_lists()
-
-    def _make_lists(self) -> None:
-        self._lists = None  # the old ones go first: two would take twice the memory
-        made = build_lists(self._words(), read_only(self._live[: self._rows]), self._edges)
-        self._lists = SliceLists(*(read_only(array) for array in made))
-        self._listed = self._rows
+        self._store.append(words)
 
     def _forget(self, rows: I64) -> None:
-        self._live[rows] = False
+        self._store.forget(rows)
 
     def _words(self) -> U64:
-        return read_only(self._store[: self._rows])
+        return self._store.words
 
-    def _table(self) -> SliceTable:
-        assert self._lists is not None
-        return SliceTable(self._lists, self._words(), read_only(self._live[: self._rows]), self._listed, len(self))
+    def _state(self) -> State:
+        parameters, arrays = self._store.state()
+        return {**parameters, "effort": asdict(self.effort)}, arrays
+
+    def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        self._store = SliceStore.restored((len(self._ids), self._removed), self.bits, parameters, arrays)
+        if any(type(value) not in (int, str, type(None)) for value in parameters["effort"].values()):
+            raise StorageError("the effort is not in whole numbers")
+        self.effort = SliceSearch(**parameters["effort"])
 
     def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
-        table, effort = self._table(), self.effort.effort(self.width, k)
+        table, effort, reach = self._store.table(len(self)), self.effort, self.effort.reach(self.width)
+        compared = max(effort.candidates, k)
+        shape = k, len(self), self.bits, self.slices
+        rules = Rules(*shape, STOPS[effort.stop], compared, effort.distance == "optimistic")
 
         def run(part: U64) -> _Found:
             best = np.full((len(part), k), UNFILLED)
-            work = slice_top(table, read_only(part), effort, no_sums(self._rows), best)
+            if rules.stop == EARLY:
+                work = slice_top(table, read_only(part), reach, compared, no_scores(self._store.rows), best)
+            else:
+                work = slice_certain(table, read_only(part), reach, rules, no_proofs(self._store.rows), best)
             found = best != UNFILLED
             keys = best[found]
             return found.sum(axis=1), keys & (2**48 - 1), (keys >> 48).astype(np.int32), work
 
-        return _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
+        found = _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
+        all_told = reach.admit == self.width or found.counters["candidates"] == len(queries) * len(self)
+        return replace(found, recall=1.0 if all_told or not found.counters["stopped_early"] else None)
 
     def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
-        table, effort = self._table(), self.effort.effort(self.width, 1)
-        limits = radius, effort.admit, first
+        table, reach = self._store.table(len(self)), self.effort.reach_within(self.width, self.slices, radius)
+        exact = radius < (reach.breadth + 1) * self.slices
 
         def run(part: U64) -> _Found:
             work = np.zeros(len(WORK), np.int64)
-            sums, room, pieces, query = no_sums(self._rows), room_for_hits(_ROOM + self._rows), [], 0
+            work[CERTAIN if exact else EARLY] = len(part)
+            sums, room, pieces, query = no_scores(self._store.rows), room_for_hits(_ROOM + self._store.rows), [], 0
             while query < len(part):
-                query, count = slice_within(table, read_only(part), query, limits, sums, room, work)
+                query, count = slice_within(table, read_only(part), query, (radius, reach, first), sums, room, work)
                 pieces.append(take_hits(room, slice(count)))
             offsets, rows, distances = sort_hits(concat_hits(pieces), len(part), self.bits)
             return np.diff(offsets), rows, distances, work
 
-        return _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
+        found = _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
+        return replace(found, recall=1.0 if exact else None)
 
 
 def _parts(queries: U64, threads: int | None) -> list[U64]:

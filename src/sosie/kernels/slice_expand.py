@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.kernels.arrays import I64, U64, Bools
+from sosie.kernels.arrays import I64, U32, U64, Bools
 from sosie.kernels.bits import next_mask
 from sosie.kernels.compile import kernel
 from sosie.kernels.popcount import popcount
+from sosie.kernels.prefetch import prefetch
 from sosie.kernels.slice_lists import SliceLists, slice_value
-from sosie.kernels.slice_sums import Sums, are_many, gain_of
+from sosie.kernels.slice_sums import Sums, are_many
 
 WORK = ("stopped_all", "stopped_certain", "stopped_early", "lists", "postings", "candidates", "comparisons", "breadth")
 LISTS, POSTINGS, CANDIDATES, COMPARISONS, BREADTH = 3, 4, 5, 6, 7  # the stopping rules come first, by their numbers
+_AT_ONCE = 64  # lists that are asked for together
 
 
 class SliceTable(NamedTuple):
@@ -27,77 +29,100 @@ class SliceTable(NamedTuple):
     present: int
 
 
-@kernel
-def look(table: SliceTable, queries: U64, query: int, radius: int, admit: bool, sums: Sums, work: I64) -> None:
-    """See the rows that have a slice at exactly `radius` bits from the query's; count the `WORK`.
+class Reach(NamedTuple):
+    """Lists up to `breadth` bits away are read; new rows count up to `admit` (ISSL 6.2).
 
-    Rows seen for the first time count only with `admit` (ISSL 6.2).
+    A row seen at r bits of a slice of w gains `gains[w, r]`.
     """
-    lists, postings = _expand(table.lists, queries, query, radius, admit, sums)
-    _scan(table, queries, query, radius, admit, sums)
-    work[LISTS] += lists
-    work[POSTINGS] += postings
-    if radius == 0:
+
+    breadth: int
+    admit: int
+    gains: U64
+
+
+@kernel
+def look(
+    table: SliceTable, queries: U64, query: int, radii: tuple[int, int], reach: Reach, sums: Sums, work: I64
+) -> None:
+    """See the rows that have a slice at `radii` bits, first to last, from the query's; count the `WORK`."""
+    for radius in range(radii[0], radii[1] + 1):
+        lists, postings = _read(table.lists, queries, query, radius, reach, sums)
+        work[LISTS] += lists
+        work[POSTINGS] += postings
+    _scan(table, queries, query, radii, reach, sums)
+    if radii[0] == 0:
         work[COMPARISONS] += table.live.size - table.listed
-    work[BREADTH] = max(work[BREADTH], radius)
+    work[BREADTH] = max(work[BREADTH], radii[1])
 
 
 @kernel
-def distance_to(table: SliceTable, row: int, queries: U64, query: int) -> int:
-    """Return the true distance of a row."""
-    distance = np.int64(0)
-    for w in range(queries.shape[1]):
-        distance += np.int64(popcount(table.words[row, w] ^ queries[query, w]))
-    return distance
+def _read(lists: SliceLists, queries: U64, query: int, radius: int, reach: Reach, sums: Sums) -> tuple[int, int]:
+    """Read the lists at exactly `radius` bits from the query's slices; return how many lists and postings.
 
-
-@kernel
-def _expand(lists: SliceLists, queries: U64, query: int, radius: int, admit: bool, sums: Sums) -> tuple[int, int]:
-    """Read the lists at exactly `radius` bits from the query's slices; return how many lists and postings."""
+    Many lists are under way at once: first their offsets are asked for, then their rows, then the rows are seen.
+    """
     visited, postings = 0, 0
-    of, count = sums.of, sums.count[0]
+    spans = np.empty((_AT_ONCE, 2), np.int64)
     for which in range(lists.edges.size - 1):
         low, width = lists.edges[which], lists.edges[which + 1] - lists.edges[which]
-        if radius > width:
-            continue
         value = slice_value(queries, query, low, width)
-        offsets = lists.offsets[lists.starts[which] : lists.starts[which + 1]]
-        rows = lists.rows[which]
-        gain = gain_of(width, radius)
-        mask = (1 << radius) - 1
-        while mask < 1 << width:
-            begin, end = np.int64(offsets[value ^ mask]), np.int64(offsets[(value ^ mask) + 1])
-            visited += 1
-            postings += end - begin
-            if not admit:
-                for place in range(begin, end):
-                    if of[rows[place]] != np.uint64(0):
-                        of[rows[place]] += gain
-            elif are_many(count, of.size):
-                for place in range(begin, end):
-                    of[rows[place]] += gain
-            else:
-                for place in range(begin, end):
-                    sums.seen[count] = rows[place]  # stays if the row is new
-                    count += np.int64(of[rows[place]] == np.uint64(0))
-                    of[rows[place]] += gain
-            if mask == 0:
-                break
-            mask = next_mask(mask)
-    sums.count[0] = count
+        start, rows = lists.starts[which], lists.rows[which]
+        gain = reach.gains[width, min(radius, width)]
+        mask, beyond = (1 << radius) - 1, 1 << width
+        while mask < beyond:
+            count = 0
+            while mask < beyond and count < _AT_ONCE:
+                spans[count, 0] = start + (value ^ mask)
+                prefetch(lists.offsets, spans[count, 0])
+                count += 1
+                mask = next_mask(mask) if mask else beyond
+            for i in range(count):
+                at = spans[i, 0]
+                spans[i, 0], spans[i, 1] = lists.offsets[at], lists.offsets[at + 1]
+                prefetch(rows, spans[i, 0])
+                prefetch(rows, spans[i, 1] - 1)
+                postings += spans[i, 1] - spans[i, 0]
+            visited += count
+            _see(rows, spans[:count], gain, radius <= reach.admit, sums)
     return visited, postings
 
 
 @kernel
-def _scan(table: SliceTable, queries: U64, query: int, radius: int, admit: bool, sums: Sums) -> None:
-    """Do what `_expand` does, for the rows that are in no list yet."""
+def _see(rows: U32, spans: I64, gain: int, admit: bool, sums: Sums) -> None:
+    """Let the rows of some lists gain; those not seen before only with `admit`."""
+    of, seen, count = sums.of, sums.seen, sums.count[0]
+    many, nothing = are_many(sums), np.uint64(0)
+    for i in range(len(spans)):
+        begin, end = spans[i, 0], spans[i, 1]
+        if not admit:
+            for place in range(begin, end):
+                of[rows[place]] += gain if of[rows[place]] != 0 else nothing  # no branch: it would be unforeseeable
+        elif many:
+            for place in range(begin, end):
+                of[rows[place]] += gain
+        else:
+            for place in range(begin, end):
+                seen[count] = rows[place]  # stays if the row is new
+                count += np.int64(of[rows[place]] == 0)
+                of[rows[place]] += gain
+    sums.count[0] = count
+
+
+@kernel
+def _scan(table: SliceTable, queries: U64, query: int, radii: tuple[int, int], reach: Reach, sums: Sums) -> None:
+    """Do what `_read` does, for the rows that are in no list yet."""
     edges = table.lists.edges
     for row in range(table.listed, table.live.size):
+        gain, admit = np.uint64(0), sums.of[row] != 0
         for which in range(edges.size - 1):
             low, width = edges[which], edges[which + 1] - edges[which]
             differ = slice_value(queries, query, low, width) ^ slice_value(table.words, row, low, width)
-            if np.int64(popcount(np.uint64(differ))) == radius and (admit or sums.of[row] != np.uint64(0)):
-                if sums.of[row] == np.uint64(0):
-                    sums.seen[sums.count[0]] = row
-                    sums.count[0] += 1
-                sums.of[row] += gain_of(width, radius)
+            radius = np.int64(popcount(np.uint64(differ)))
+            if radii[0] <= radius <= radii[1]:
+                gain += reach.gains[width, radius]
+                admit |= radius <= reach.admit
+        if admit and gain != 0:
+            if sums.of[row] == 0 and not are_many(sums):
+                sums.seen[sums.count[0]] = row
+                sums.count[0] += 1
+            sums.of[row] += gain
