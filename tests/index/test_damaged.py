@@ -5,6 +5,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.oracle_hamming import signatures
 from sosie.errors import StorageError
 from sosie.index import blocks, multi
 from sosie.index.files import _HOMES, load_index
+from sosie.index.slice_search import SliceSearch
 from sosie.storage.manifest import MANIFEST, VERSION, _checksum
 from sosie.types import Keys
 
@@ -36,6 +38,8 @@ MAKERS = {  # one for each class that can be saved
     "FlatIndex": few,
     "KeyIndex": few_keys,
     "MultiIndex": few,
+    "ProbeIndex": few,
+    "SliceIndex": lambda made: few(partial(made, width=2, effort=SliceSearch(None))),
 }
 
 

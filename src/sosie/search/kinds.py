@@ -73,6 +73,16 @@ KINDS = {
             Option("header", "how many blocks make a header. [default: by rows and bits]"),
         ),
     ),
+    "probes": Kind(
+        "sosie.index.probes",
+        "ProbeIndex",
+        (Option("header", "bits of a header. [default: by rows]"),),
+        effort=(Option("probes", "try so many likely flips of a header. [default: 16]"),),
+        volatility=True,
+    ),
+    "multi": Kind(
+        "sosie.index.multi", "MultiIndex", (Option("tables", "how many the bits are cut into. [default: by rows]"),)
+    ),
     "keys": Kind("sosie.index.keys", "KeyIndex"),
 }
 
