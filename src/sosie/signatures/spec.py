@@ -65,9 +65,12 @@ class Spec(ABC):
     def fit(self, texts: Any = None) -> Any:
         """Return a signer; collects statistics from the texts where the method needs any."""
 
-    @abstractmethod
-    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
-        """Return the similarity that distances of signatures (or of keys: tables that differ) are an estimate of."""
+    def similarity(self, distances: Any, *, keys: bool = False) -> F64 | None:
+        """Return the similarity that distances of signatures (or of keys: tables that differ) are an estimate of.
+
+        None where they are an estimate of none.
+        """
+        return None
 
 
 @dataclass(frozen=True)
