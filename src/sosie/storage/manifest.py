@@ -76,9 +76,8 @@ def read_artefact(
     and checksums are verified first; every damage is a `StorageError` naming the file.
     """
     folder = Path(directory)
-    kinds = [kind] if isinstance(kind, str) else list(kind)
+    manifest = read_manifest(folder, kind)
     with naming(folder):
-        manifest = _read_manifest(folder / MANIFEST, kinds)
         wanted = {name: entry for name, entry in manifest["files"].items() if names is None or name in names}
         arrays = {name: _read_array(folder, name, entry) for name, entry in wanted.items()}
     return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
