@@ -180,6 +180,13 @@ def test_passages_of_the_query_itself_are_left_out(folder):
             )
 
 
+def test_there_are_k_matches_besides_the_passages_of_the_query_itself(folder):
+    assert all(len(sosie.passages([text], 12, 6)) >= 3 for text in (LONG, TEXTS["d9"]))
+    found = done("search", "cut", "long.jsonl", "-k", 3, "--exclude-self")["found"]
+    for query in {row["query"] for row in done("search", "cut", "long.jsonl", "-k", 1)["found"]}:
+        assert [row["rank"] for row in found if row["query"] == query] == [1, 2, 3]
+
+
 def test_passages_go_with_their_document(folder, tmp_path):
     done("index", "build", "long.jsonl", "-o", "mine", "--passages", "--words", 12, "--overlap", 6)
     rows = done("index", "info", "mine")["rows"]

@@ -30,8 +30,8 @@ def match_table(index: TextIndex, queries: Entries, matches: Matches) -> Any:
         "rank": pa.array(ranks, pa.int64()),
         "distance": pa.array(matches.distances, pa.int32()),
     }
-    if index.has_signer:
-        columns["estimated_similarity"] = pa.array(index.similarity(matches.distances), pa.float64())
+    if (similarity := index.similarity(matches.distances)) is not None:
+        columns["estimated_similarity"] = pa.array(similarity, pa.float64())
     if index.places is not None:
         columns["document"] = documents_of(matches.ids)
         columns |= {

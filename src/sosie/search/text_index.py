@@ -187,9 +187,11 @@ class TextIndex:
         if (output.scratch / RejectLog.name).exists():
             os.rename(output.scratch / RejectLog.name, output.path / RejectLog.name)
 
-    def similarity(self, distances: Any) -> F64:
-        """Return the similarity that each distance is an estimate of."""
-        return self.signer.spec.similarity(distances, keys=isinstance(self.index, KeyIndex))
+    def similarity(self, distances: Any) -> F64 | None:
+        """Return the similarity that each distance is an estimate of; None without a signer that knows."""
+        if self._signer is None:
+            return None
+        return self._signer.spec.similarity(distances, keys=isinstance(self.index, KeyIndex))
 
     def _check(self, entries: Entries) -> Any:
         """Return signatures for an index of signatures, and keys for one of keys."""

@@ -73,8 +73,6 @@ class Simhash(Spec):
         >>> Simhash(bits=64).similarity([0, 8, 32]).tolist()
         [1.0, 0.9239, 0.0]
         """
-        if keys:
-            raise UsageError("simhash makes no keys")
         angles = np.pi * np.asarray(distances, np.float64) / self.bits
         return np.maximum(np.cos(angles), 0.0).round(4)
 

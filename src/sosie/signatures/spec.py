@@ -70,9 +70,12 @@ class Spec(ABC):
         """Return the statistics that were stored, which `fit` takes; their arrays cannot be written, nor trusted."""
         raise StorageError(f"{self.method} has no statistics of its own")
 
-    @abstractmethod
-    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
-        """Return the similarity that distances of signatures (or of keys: tables that differ) are an estimate of."""
+    def similarity(self, distances: Any, *, keys: bool = False) -> F64 | None:
+        """Return the similarity that distances of signatures (or of keys: tables that differ) are an estimate of.
+
+        None where they are an estimate of none.
+        """
+        return None
 
 
 @dataclass(frozen=True)
