@@ -63,7 +63,7 @@ class KeyIndex:
         More than the machine's memory can hold is refused.
         """
         self._check(keys)
-        rows = len(self) + len(keys)
+        rows = len(self._ids) + len(keys)
         needed = self._tables * (24 * rows + (8 << directory_bits(rows)))
         check_room(f"{rows:,} rows of {self._tables} keys", needed, "use fewer rows or tables")
         first = len(self)

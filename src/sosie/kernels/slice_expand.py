@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sosie.kernels.arrays import I64, U64, Bools
-from sosie.kernels.bits import next_mask
+from sosie.kernels.bits import trailing_zeros
 from sosie.kernels.compile import kernel
 from sosie.kernels.popcount import popcount
 from sosie.kernels.slice_lists import SliceLists, slice_value
@@ -83,7 +83,7 @@ def _expand(lists: SliceLists, queries: U64, query: int, radius: int, admit: boo
                     of[rows[place]] += gain
             if mask == 0:
                 break
-            mask = next_mask(mask)
+            mask = _next_mask(mask)
     sums.count[0] = count
     return visited, postings
 
@@ -101,3 +101,10 @@ def _scan(table: SliceTable, queries: U64, query: int, radius: int, admit: bool,
                     sums.seen[sums.count[0]] = row
                     sums.count[0] += 1
                 sums.of[row] += gain_of(width, radius)
+
+
+@kernel
+def _next_mask(mask: int) -> int:
+    """Return the next larger number with as many set bits (Gosper)."""
+    carried = mask + (mask & -mask)
+    return carried | (((carried ^ mask) >> 2) >> np.int64(trailing_zeros(np.uint64(mask))))
