@@ -49,7 +49,7 @@ def search_narrow(count: int = 4_000_000) -> list[Row]:
 def search_multi(count: int = 1 << 22) -> list[Row]:
     """Multi-index hashing of 64 bits beside FAISS's and beside a scan; the peer is extrapolated."""
     words, few = _clustered(count + 64, 64), 8
-    rows, queries = words[64:], Signatures(words[:64])
+    rows, queries, one = words[64:], Signatures(words[:64]), Signatures(words[:1])
     index, flat = MultiIndex(Signatures(rows)), FlatIndex(Signatures(rows))
     peer = faiss.IndexBinaryMultiHash(64, 4, 16)
     peer.add(_bytes(rows))
@@ -59,46 +59,24 @@ def search_multi(count: int = 1 << 22) -> list[Row]:
         same = np.array_equal(peer.search(_bytes(words[:few]), 10)[0], truth[:few])
     ours = best(lambda: index.search(queries, 10, threads=1), 7)
     theirs = best(lambda: peer.search(_bytes(words[:few]), 10), 1) * len(queries) / few
-    job, name = (
-        "top-10 of 64 bits, multi-index, batch of 64",
-        f"FAISS IndexBinaryMultiHash(64, 4, 16), nflip={peer.nflip}",
-    )
+    job = "top-10 of 64 bits, multi-index, batch of 64"
+    name = f"FAISS IndexBinaryMultiHash(64, 4, 16), nflip={peer.nflip}"
     detail = f"{count:,} clustered rows, {index.tables} tables; peer from {few} queries; same distances: {same}"
     return [
         row(job, name, ours, theirs, None, detail),
         _beside_scan(job, index, flat, lambda asked: asked.search(queries, 10, threads=1)),
-        _beside_scan(
-            "top-10 of 64 bits, multi-index, single",
-            index,
-            flat,
-            lambda asked: asked.search(queries.take(np.arange(1)), 10, threads=1),
-        ),
-        _beside_scan(
-            "within 10 of 64 bits, multi-index, batch of 64",
-            index,
-            flat,
-            lambda asked: asked.within(queries, 10, threads=1),
-        ),
+        _beside_scan(f"{job[:-11]}single", index, flat, lambda asked: asked.search(one, 10, threads=1)),
+        _beside_scan(f"within 10 {job[7:]}", index, flat, lambda asked: asked.within(queries, 10, threads=1)),
     ]
 
 
 def search_multi_wide(count: int = 1 << 17) -> list[Row]:
     """Multi-index hashing of 1024 bits beside a scan: near rows are looked up, the nearest are too far away."""
-    words = _clustered(count + 64, 1024)
+    words, job = _clustered(count + 64, 1024), "of 1024 bits, multi-index, batch of 64"
     index, flat, queries = MultiIndex(Signatures(words[64:])), FlatIndex(Signatures(words[64:])), Signatures(words[:64])
     return [
-        _beside_scan(
-            "within 20 of 1024 bits, multi-index, batch of 64",
-            index,
-            flat,
-            lambda asked: asked.within(queries, 20, threads=1),
-        ),
-        _beside_scan(
-            "top-10 of 1024 bits, multi-index, batch of 64",
-            index,
-            flat,
-            lambda asked: asked.search(queries, 10, threads=1),
-        ),
+        _beside_scan(f"within 20 {job}", index, flat, lambda asked: asked.within(queries, 20, threads=1)),
+        _beside_scan(f"top-10 {job}", index, flat, lambda asked: asked.search(queries, 10, threads=1)),
     ]
 
 
