@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import faiss
@@ -10,8 +11,9 @@ import numpy as np
 from benchmarks.measure import Row, best, row
 from sosie.index.blocks import BlockIndex
 from sosie.index.flat import FlatIndex
+from sosie.index.multi import MultiIndex
 from sosie.matches.blocks import join_blocks
-from sosie.types import Signatures
+from sosie.types import Matches, Signatures
 
 _SEED = 20
 
@@ -20,7 +22,7 @@ def rows() -> list[Row]:
     """Measure every job and return it beside its peer."""
     faiss.omp_set_num_threads(1)
     _warm()
-    return [*search_wide(), *search_narrow(), *within_near(), *join_near()]
+    return [*search_wide(), *search_narrow(), *search_multi(), *search_multi_wide(), *within_near(), *join_near()]
 
 
 def search_wide(count: int = 500_000, bits: int = 1024) -> list[Row]:
@@ -42,6 +44,48 @@ def search_narrow(count: int = 4_000_000) -> list[Row]:
         detail = f"{count:,} random rows; same distances: {same}"
         table.append(row(f"exhaustive top-10, 64 bits, {name}", "FAISS IndexBinaryFlat", ours, peer, goal, detail))
     return table
+
+
+def search_multi(count: int = 1 << 22) -> list[Row]:
+    """Multi-index hashing of 64 bits beside FAISS's and beside a scan; the peer is extrapolated."""
+    words, few = _clustered(count + 64, 64), 8
+    rows, queries, one = words[64:], Signatures(words[:64]), Signatures(words[:1])
+    index, flat = MultiIndex(Signatures(rows)), FlatIndex(Signatures(rows))
+    peer = faiss.IndexBinaryMultiHash(64, 4, 16)
+    peer.add(_bytes(rows))
+    truth, same = flat.search(queries, 10).distances.reshape(-1, 10), False
+    while not same and peer.nflip < 3:  # as few flipped bits as find the same
+        peer.nflip += 1
+        same = np.array_equal(peer.search(_bytes(words[:few]), 10)[0], truth[:few])
+    ours = best(lambda: index.search(queries, 10, threads=1), 7)
+    theirs = best(lambda: peer.search(_bytes(words[:few]), 10), 1) * len(queries) / few
+    job = "top-10 of 64 bits, multi-index, batch of 64"
+    name = f"FAISS IndexBinaryMultiHash(64, 4, 16), nflip={peer.nflip}"
+    detail = f"{count:,} clustered rows, {index.tables} tables; peer from {few} queries; same distances: {same}"
+    return [
+        row(job, name, ours, theirs, None, detail),
+        _beside_scan(job, index, flat, lambda asked: asked.search(queries, 10, threads=1)),
+        _beside_scan(f"{job[:-11]}single", index, flat, lambda asked: asked.search(one, 10, threads=1)),
+        _beside_scan(f"within 10 {job[7:]}", index, flat, lambda asked: asked.within(queries, 10, threads=1)),
+    ]
+
+
+def search_multi_wide(count: int = 1 << 17) -> list[Row]:
+    """Multi-index hashing of 1024 bits beside a scan: near rows are looked up, the nearest are too far away."""
+    words, job = _clustered(count + 64, 1024), "of 1024 bits, multi-index, batch of 64"
+    index, flat, queries = MultiIndex(Signatures(words[64:])), FlatIndex(Signatures(words[64:])), Signatures(words[:64])
+    return [
+        _beside_scan(f"within 20 {job}", index, flat, lambda asked: asked.within(queries, 20, threads=1)),
+        _beside_scan(f"top-10 {job}", index, flat, lambda asked: asked.search(queries, 10, threads=1)),
+    ]
+
+
+def _beside_scan(job: str, index: MultiIndex, flat: FlatIndex, ask: Callable[[FlatIndex], Matches]) -> Row:
+    found, truth = ask(index), ask(flat)
+    same = np.array_equal(found.rows, truth.rows) and np.array_equal(found.distances, truth.distances)
+    ours, theirs = zip(*((best(lambda: ask(index), 2), best(lambda: ask(flat), 2)) for _ in range(3)), strict=True)
+    detail = f"{len(flat):,} clustered rows, {found.counters['scanned']} of {len(found)} queries scanned; same: {same}"
+    return row(job, "FlatIndex", min(ours), min(theirs), None, detail)
 
 
 def within_near(count: int = 1 << 24, radius: int = 3, asked: int = 20_000) -> list[Row]:
