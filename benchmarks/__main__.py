@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dedup, hamming, memory, million, signing, startup
+from benchmarks import dedup, hamming, memory, million, probes, signing, sixty_million, startup
 from benchmarks.corpus import Corpus
 from benchmarks.page import page
 
@@ -50,6 +50,9 @@ def main() -> None:
         results["million"] = million.rows()
     if memory.RESULT.exists():
         results["memory"] = json.loads(memory.RESULT.read_text("utf-8"))
+    for name, group in (("probes", probes), ("sixty_million", sixty_million)):
+        if group.RESULT.exists():
+            results[name] = json.loads(group.RESULT.read_text("utf-8"))
     text = page(results)
     print(text)
     if not options.no_page:

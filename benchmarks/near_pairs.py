@@ -9,7 +9,7 @@ import numpy as np
 from sosie.types import Signatures
 
 FEATURES = 200  # of a document
-EDITS = 6  # features that are replaced in a copy, on average
+EDITS = 2  # features that are replaced in a copy, on average
 
 
 def near_pairs(count: int, seed: int = 3, bits: int = 64) -> tuple[Signatures, Signatures]:

@@ -239,7 +239,7 @@ def test_what_makes_no_sense_is_refused():
 def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypatch):
     rows = signatures("random", 100, 64)
     index = ProbeIndex(rows)
-    needed = 4 * 2**8 + 20 * 200
+    needed = 4 * 2**8 + 32 * 200
     monkeypatch.setattr(probes, "physical_memory", lambda: needed - 1)
     with pytest.raises(UsageError, match=r"200 rows by 8 bits needs about 0\.0 MB"):
         index.add(rows)

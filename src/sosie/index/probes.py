@@ -105,7 +105,7 @@ class ProbeIndex(Index):
         if rows > _ROWS:
             raise UsageError(f"a ProbeIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
         bits = len(self._header(rows))
-        needed, there = 4 * (1 << bits) + (16 * signatures.words.shape[1] + 4) * rows, physical_memory()
+        needed, there = 4 * (1 << bits) + (24 * signatures.words.shape[1] + 8) * rows, physical_memory()
         if needed > there:
             raise UsageError(
                 f"sorting {rows:,} rows by {bits} bits needs about {show_size(needed)} of memory, and this machine has "
@@ -114,9 +114,10 @@ class ProbeIndex(Index):
         super().add(signatures)
 
     def any_within(self, queries: Signatures, radius: int, *, threads: int | None = None) -> Matches:
-        """Return for each query one row within the radius, whichever is met first, or none: quicker than `within`.
+        """Return for each query one row within the radius, or none; quicker than `within` where most queries have one.
 
-        Probes are made in rounds; of a round that meets some rows, the lowest is returned.
+        Probes are made in rounds, the likeliest first. Of a round that meets some rows the lowest is returned, and there
+        are no more rounds then.
         """
         self._check_radius(queries, radius)
         if not len(self) or not len(queries):

@@ -13,6 +13,8 @@ from sosie.kernels.near_any import LANES, near_any
 from sosie.kernels.popcount import popcount
 from sosie.kernels.prefetch import prefetch
 
+_LOCAL = 14  # bits of an address: the rows of so many addresses stay in the cache while they are sorted
+_STREAMS = 10  # bits that are sorted by before, at most
 _AHEAD = 128  # probes that are under way together, so that they wait for memory together
 
 
@@ -46,16 +48,16 @@ def headers_of(words: U64, moves: U64) -> U32:
     """Return the header of each signature: `moves` are (word, down, mask, up)."""
     headers = np.empty(words.shape[0], np.uint32)
     for i in range(words.shape[0]):
-        headers[i] = header_of(words[i], moves)
+        headers[i] = header_of(words, i, moves)
     return headers
 
 
 @kernel
-def header_of(signature: U64, moves: U64) -> int:
+def header_of(words: U64, row: int, moves: U64) -> int:
     """Return the header of one signature."""
     header = np.uint64(0)
     for i in range(moves.shape[0]):
-        header |= ((signature[np.int64(moves[i, 0])] >> moves[i, 1]) & moves[i, 2]) << moves[i, 3]
+        header |= ((words[row, np.int64(moves[i, 0])] >> moves[i, 1]) & moves[i, 2]) << moves[i, 3]
     return header
 
 
@@ -63,22 +65,44 @@ def header_of(signature: U64, moves: U64) -> int:
 def fill_probe_table(words: U64, first: int, moves: U64, bits: int, made: ProbeTable) -> None:
     """Sort rows `first` and up, which have these words, by the leading bits of their headers of `bits` bits."""
     starts = made.starts
-    shift = np.uint64(bits) - np.uint64(log2(starts.size - 1))
+    known = log2(starts.size - 1)
+    shift = np.uint64(bits - known)
+    words, rows = _by_leading_bits(words, moves, bits, min(max(0, known - _LOCAL), _STREAMS))
     starts[:] = 0
     for i in range(words.shape[0]):
-        starts[np.int64(header_of(words[i], moves) >> shift) + 1] += np.uint32(1)
+        starts[np.int64(header_of(words, i, moves) >> shift) + 1] += np.uint32(1)
     for address in range(starts.size - 1):
         starts[address + 1] += starts[address]
     for i in range(words.shape[0]):
-        address = np.int64(header_of(words[i], moves) >> shift)
+        address = np.int64(header_of(words, i, moves) >> shift)
         at = starts[address]
         starts[address] = at + np.uint32(1)
         for w in range(words.shape[1]):
             made.words[at, w] = words[i, w]
-        made.rows[at] = first + i
+        made.rows[at] = first + rows[i]
     for address in range(starts.size - 1, 0, -1):  # each start has moved on to its end: put them back
         starts[address] = starts[address - 1]
     starts[0] = 0
+
+
+@kernel
+def _by_leading_bits(words: U64, moves: U64, bits: int, lead: int) -> tuple[U64, U32]:
+    """Return words and their rows by a few leading bits of their headers: what is sorted further then is near."""
+    shift = np.uint64(bits - lead)
+    place = np.zeros((1 << lead) + 1, np.int64)
+    for i in range(words.shape[0]):
+        place[np.int64(header_of(words, i, moves) >> shift) + 1] += 1
+    for part in range(1 << lead):
+        place[part + 1] += place[part]
+    moved, rows = np.empty(words.shape, np.uint64), np.empty(words.shape[0], np.uint32)
+    for i in range(words.shape[0]):
+        part = np.int64(header_of(words, i, moves) >> shift)
+        at = place[part]
+        place[part] = at + 1
+        for w in range(words.shape[1]):
+            moved[at, w] = words[i, w]
+        rows[at] = i
+    return moved, rows
 
 
 @kernel
@@ -115,7 +139,7 @@ def probe(table: ProbeTable, live: U64, asked: Asked, moves: U64, radius: int, b
                     continue
                 for place in range(start, stop):
                     distance = _distance(words, place, queries, query)
-                    if distance > radius or header_of(words[place], moves) ^ headers[query] != buckets[i, 1]:
+                    if distance > radius or header_of(words, place, moves) ^ headers[query] != buckets[i, 1]:
                         continue
                     if count == hits.rows.size:
                         hits = _with_room(hits)
