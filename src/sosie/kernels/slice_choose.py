@@ -18,7 +18,7 @@ _LINE = 8  # words of a cache line
 
 @kernel
 def best_scored(sums: Sums, live: Bools, wanted: int) -> U32:
-    """Return the live rows with the greatest scores, in order.
+    """Return the live rows with the greatest scores; ties go to the lower row.
 
     Where many were seen, a sample says which score that takes. It is wrong now and then, and then asked for more: that
     costs time, and never changes the rows.
@@ -49,10 +49,10 @@ def _score_of_sampled(sums: Sums, place: int) -> int:
 
 @kernel
 def greatest(rows: U32, merits: I64, wanted: int) -> U32:
-    """Return as many rows as wanted, those with the greatest merits, in their order; ties go to those that come first.
+    """Return as many rows as wanted, those with the greatest merits; ties go to the lower row.
 
-    >>> greatest(np.array([3, 5, 8, 9], np.uint32), np.array([1, 2, 2, 7]), 2).tolist()
-    [5, 9]
+    >>> greatest(np.array([8, 9, 5, 3], np.uint32), np.array([2, 7, 2, 1]), 2).tolist()
+    [9, 5]
     """
     if rows.size <= wanted:
         return rows
@@ -63,13 +63,19 @@ def greatest(rows: U32, merits: I64, wanted: int) -> U32:
     while at[border] <= left:
         left -= at[border]
         border -= 1
-    chosen = np.empty(wanted, np.uint32)
-    count = 0
+    chosen, ties = np.empty(wanted, np.uint32), np.empty(at[border], np.uint32)
+    above, tied, ascending = 0, 0, True
     for i in range(rows.size):
-        if merits[i] > border or (merits[i] == border and left > 0):
-            left -= np.int64(merits[i] == border)
-            chosen[count] = rows[i]
-            count += 1
+        if merits[i] > border:
+            chosen[above] = rows[i]
+            above += 1
+        elif merits[i] == border:
+            ascending &= tied == 0 or ties[tied - 1] < rows[i]
+            ties[tied] = rows[i]
+            tied += 1
+    if not ascending:
+        ties.sort()
+    chosen[above:] = ties[:left]
     return chosen
 
 

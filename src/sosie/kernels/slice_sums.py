@@ -70,7 +70,7 @@ def proof_gains(width: int, breadth: int) -> U64:
 
 @kernel
 def are_many(sums: Sums) -> bool:
-    """Say whether a pass over all rows costs less than one over those that were seen, in order."""
+    """Say whether a pass over all rows costs less than one over those that were seen."""
     return _MANY * sums.count[0] > sums.of.size
 
 
@@ -87,7 +87,7 @@ def clear(sums: Sums) -> None:
 
 @kernel
 def rows_with(sums: Sums, live: Bools, least: int) -> U32:
-    """Return the live rows whose sum is at least `least`, which is not 0, in order.
+    """Return the live rows whose sum is at least `least`, which is not 0; in no order, unless they are many.
 
     They are in memory that changes when other rows are seen.
     """
@@ -99,14 +99,12 @@ def rows_with(sums: Sums, live: Bools, least: int) -> U32:
         if sums.of[row] >= least and live[row]:
             rows[found] = row
             found += 1
-    rows = rows[:found]
-    rows.sort()
-    return rows
+    return rows[:found]
 
 
 @kernel
 def _pass(sums: Sums, live: Bools, least: int) -> U32:
-    """Look at all rows, some at a time without branches."""
+    """Look at all rows in order, some at a time without branches."""
     found = 0
     for first in range(0, live.size, _BLOCK):
         some = first + _BLOCK > live.size

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from sosie.kernels.arrays import I64, U64
+import numpy as np
+
+from sosie.kernels.arrays import I64, U32, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.hits import Hits
 from sosie.kernels.slice_choose import distance_to
 from sosie.kernels.slice_expand import CANDIDATES, COMPARISONS, Reach, SliceTable, look
 from sosie.kernels.slice_sums import Sums, clear, rows_with
+
+_ROW, _DISTANCE = 16, 0xFFFF  # the shift of a row, and the bits of a distance
 
 
 @kernel
@@ -26,14 +30,25 @@ def slice_within(
         if total + table.live.size > hits.rows.size:
             return query, total
         look(table, queries, query, (0, reach.breadth), reach, sums, work)
-        for row in rows_with(sums, table.live, least):
-            distance = distance_to(table, row, queries, query)
-            work[CANDIDATES] += 1
-            work[COMPARISONS] += 1
-            if distance <= radius:
-                hits.queries[total], hits.rows[total], hits.distances[total] = query, row, distance
-                total += 1
-                if first:
-                    break
+        rows = rows_with(sums, table.live, least)
+        near = np.sort(_near(table, rows, queries, query, radius))
+        for key in near[:1] if first else near:
+            hits.queries[total], hits.rows[total], hits.distances[total] = query, key >> _ROW, key & _DISTANCE
+            total += 1
+        work[CANDIDATES] += rows.size
+        work[COMPARISONS] += rows.size
         clear(sums)
     return queries.shape[0], total
+
+
+@kernel
+def _near(table: SliceTable, rows: U32, queries: U64, query: int, radius: int) -> I64:
+    """Return `row << 16 | distance` of the rows that are within the radius."""
+    keys = np.empty(rows.size, np.int64)
+    found = 0
+    for row in rows:
+        distance = distance_to(table, row, queries, query)
+        if distance <= radius:
+            keys[found] = np.int64(row) << _ROW | distance
+            found += 1
+    return keys[:found]
