@@ -73,7 +73,8 @@ class Worker:
             shutil.copytree(saved, target)
             if answer := self._ask(target, done):
                 return [int(number) for number in answer.split()], deaths
-            assert self.process.wait() < 0, self.process.stderr.read()
+            _, errors = self.process.communicate()
+            assert self.process.returncode < 0, errors
             (done,) = struct.unpack("<q", (self.folder / "progress").read_bytes())
             deaths.append((done, -self.process.returncode))
             self.process = None

@@ -41,8 +41,8 @@ class MultiIndex(FlatIndex):
     A query whose look-ups and lists would take more than half the time of a scan is compared with every row instead,
     as by `FlatIndex`; the counter `scanned` tells how many were, `probes` how many values were looked up. In
     `benchmarks.hamming`, the 10 nearest of four million clustered rows of 64 bits are found several times faster than
-    by a scan, the rows within 10 bits about 15 times faster. Wide signatures pay within a radius of up to some 20 bits;
-    their k nearest are as a rule farther away, and looking in vain makes a search up to twice as long as a scan.
+    by a scan, and the rows within 10 bits more than ten times faster. Wide signatures pay within a radius of up to some
+    20 bits; their k nearest are as a rule farther away, and looking in vain makes a search up to twice as long.
 
     The signatures are held twice, and a table takes 12 bytes for each row and 4 for each value; more than the machine's
     memory is refused. Added rows form a run with tables of its own; a run is merged into the one before it as soon as

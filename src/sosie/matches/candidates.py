@@ -65,7 +65,9 @@ def candidates(
     return Pairs(pairs.a, pairs.b, {**pairs.counters, "radius": radius}), SIMHASH_RECALL
 
 
-def _by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room) -> Pairs:
+def _by_keys(
+    method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room
+) -> Pairs:
     most = max(4 * PAIRS * len(groups), FEW)  # a pair counts in every table where it shares a key
     first = groups.representatives
     with key_columns(method, features, first, room.scratch, room.memory, room.threads) as columns:
