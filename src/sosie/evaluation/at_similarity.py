@@ -1,4 +1,4 @@
-"""Recall and precision at similarity: what keys find of the documents whose cosine reaches a threshold (STEIN Figure 5)."""
+"""Recall and precision at similarity: what keys find of all whose cosine reaches a threshold (STEIN Figure 5)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def at_similarity(
     if len(keys) != len(rows):
         raise MismatchError(f"keys of {len(keys)} documents, but {len(rows)} have features")
     if not len(rows) or sample < 1:
-        raise UsageError(f"there are {len(rows)} documents with features to draw {sample} from: both must be at least 1")
+        raise UsageError(f"cannot draw {sample} of {len(rows)} documents with features: both must be at least 1")
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), min(sample, len(rows)), replace=False))
     levels = np.asarray(thresholds, np.float64)
     matches = KeyIndex(keys).candidates(Keys(keys.values[drawn], digest=keys.digest), threads=threads)

@@ -42,7 +42,7 @@ class FuzzyFingerprint(Spec):
     >>> signer = FuzzyFingerprint(code_length=4).fit(texts)
     >>> keys = signer.keys(["The cat sat on the mat!", texts[0]]).values
     >>> keys.shape, bool((keys[0] == keys[1]).all())
-    ((2, 3), True)
+    ((2, 24), True)
     """
 
     method: ClassVar[str] = "fuzzy-fingerprint"
@@ -51,9 +51,9 @@ class FuzzyFingerprint(Spec):
     quantisation: ClassVar[str] = "fuzzy intervals"
     encoding: ClassVar[str] = "number of radix r, or tuple"
 
-    shingles: Shingles = Shingles(3, "prefix")
+    shingles: Shingles = Shingles(2, "prefix")
     code_length: int = 12
-    multiplicity: int = 3
+    multiplicity: int = 24
     intervals: int = 2
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class FuzzyFingerprint(Spec):
             reference = collection_occurrences(texts, self.shingles, threads)
         classes = classes_of(reference, self.code_length, self.seed)
         if texts is None:
-            cuts = normal_cuts(self._quantiles, self.code_length)
+            cuts = normal_cuts(self._quantiles)
         else:
             cuts = collection_cuts(classes, self._quantiles, texts, self.shingles, threads)
         return FuzzySigner(self, replace(classes, cuts=cuts))
@@ -104,9 +104,14 @@ class FuzzyFingerprint(Spec):
 
     @property
     def _quantiles(self) -> F64:
-        """The shares of documents below each cut, a row for each scheme: (i + s) / r, with s between -1/2 and 1/2."""
-        shifts = (np.arange(self.multiplicity) + 1) / (self.multiplicity + 1) - 0.5
-        return np.asarray((np.arange(1, self.intervals) + shifts[:, None]) / self.intervals)
+        """The share of documents below each cut, by scheme and class: (i + shift) / r for the cuts i = 1 .. r - 1.
+
+        The shifts, evenly spread between -1/2 and 1/2, go round: each class has every shift in one scheme, and each
+        scheme has all shifts in some classes, so that no scheme is coarser than another.
+        """
+        scheme, place = np.ogrid[: self.multiplicity, : self.code_length]
+        shifts = ((scheme + place) % self.multiplicity + 1) / (self.multiplicity + 1) - 0.5
+        return np.asarray((np.arange(1, self.intervals) + shifts[:, :, None]) / self.intervals)
 
 
 @dataclass(frozen=True)
