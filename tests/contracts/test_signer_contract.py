@@ -35,7 +35,7 @@ class Case:
 
     @property
     def reference(self) -> list[str]:
-        """What a signer that needs a collection is fitted to; one that compares vocabularies knows that of all tests."""
+        """What a signer that needs a collection is fitted to; fuzzy-fingerprints know the words of all tests."""
         return TEXTS + SYNTHETIC if isinstance(self.spec, FuzzyFingerprint) else TEXTS
 
     @property

@@ -107,4 +107,4 @@ def _cosines(features: Features, weights: Any, rows: I64, drawn: I64) -> Iterato
 
 
 def _share(part: I64, whole: I64) -> F64:
-    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))

@@ -82,6 +82,8 @@ class FuzzyFingerprint(Spec):
         [0.0833, 0.0833, 0.0833]
         """
         if isinstance(texts, PrefixClasses):
+            if texts.cuts.shape != self._shape or texts.lane != self.seed:
+                raise UsageError("these prefix classes are of another spec: fit to texts or a language")
             return FuzzySigner(self, texts)
         if isinstance(texts, Reading | DocumentFrequencies):
             raise UsageError(f"a fuzzy-fingerprint reads its texts twice: pass the Source, not {type(texts).__name__}")
@@ -100,7 +102,11 @@ class FuzzyFingerprint(Spec):
 
     def restore(self, meta: dict[str, Any], arrays: dict[str, Any]) -> PrefixClasses:
         """Return the classes that were stored."""
-        return PrefixClasses.restored(arrays, self.seed, (self.multiplicity, self.code_length, self.intervals - 1))
+        return PrefixClasses.restored(arrays, self.seed, self._shape)
+
+    @property
+    def _shape(self) -> tuple[int, int, int]:
+        return self.multiplicity, self.code_length, self.intervals - 1
 
     @property
     def _quantiles(self) -> F64:

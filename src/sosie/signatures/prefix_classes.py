@@ -47,7 +47,7 @@ class PrefixClasses:
             raise StorageError("the classes are not those of the spec. Fit again.")
         if np.any(made.features[1:] <= made.features[:-1]) or np.any((made.classes < 1) | (made.classes > count)):
             raise StorageError("the classes of features are not in order. Fit again.")
-        if np.any(made.occurrences < 0) or np.any(np.diff(made.cuts) < 0):
+        if np.any(made.occurrences < 0) or not (np.isfinite(made.cuts).all() and (np.diff(made.cuts) >= 0).all()):
             raise StorageError("occurrences are negative, or cuts do not ascend. Fit again.")
         return made
 

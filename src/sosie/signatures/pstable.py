@@ -86,7 +86,7 @@ class PStable(Spec):
 
         Documents of cosine s are d = sqrt(2 - 2s) apart, and a function of width w has one value for both with
         probability p = erf(w / (d sqrt(2))) - sqrt(2 / pi) (d / w) (1 - exp(-w^2 / (2 d^2))); so some tuple of k is the
-        same with 1 - (1 - p^k)^l. Sums are the same at least as often.
+        same with 1 - (1 - p^k)^l, on average over the seeds. Where tuples are the same, so are their sums.
 
         >>> [round(PStable(code_length=20, multiplicity=15).recall(cosine), 3) for cosine in (0, 0.5, 0.9, 1)]
         [0.02, 0.162, 0.919, 1.0]
