@@ -113,6 +113,8 @@ def shingles(text: str, width: int, unit: str) -> list[int]:
     if unit == "char":
         line = " ".join("".join(run) for run in runs(text))
         pieces = [line[i : i + width] for i in range(max(len(line) - width, 0) + 1)] if line else []
+    elif unit == "prefix":
+        pieces = [word[:width] for word in words(text)]
     else:
         found = words(text)
         pieces = [" ".join(found[i : i + width]) for i in range(max(len(found) - width, 0) + 1)] if found else []

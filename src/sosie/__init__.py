@@ -59,7 +59,9 @@ if TYPE_CHECKING:
     from sosie.signatures.files import load_signatures as load_signatures
     from sosie.signatures.files import load_signer as load_signer
     from sosie.signatures.files import save_signatures as save_signatures
+    from sosie.signatures.fuzzy import FuzzyFingerprint as FuzzyFingerprint
     from sosie.signatures.minhash import Minhash as Minhash
+    from sosie.signatures.pstable import PStable as PStable
     from sosie.signatures.simhash import Simhash as Simhash
     from sosie.storage.output import Output as Output
     from sosie.text.passages import passages as passages
@@ -98,6 +100,7 @@ _HOMES = {
     "Features": "sosie.types",
     "FlatIndex": "sosie.index.flat",
     "FlipModel": "sosie.index.flips",
+    "FuzzyFingerprint": "sosie.signatures.fuzzy",
     "KeyIndex": "sosie.index.keys",
     "Keys": "sosie.types",
     "Matches": "sosie.types",
@@ -106,6 +109,7 @@ _HOMES = {
     "MultiIndex": "sosie.index.multi",
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
+    "PStable": "sosie.signatures.pstable",
     "Pairs": "sosie.types",
     "ProbeIndex": "sosie.index.probes",
     "Shingles": "sosie.features.shingles",

@@ -59,6 +59,12 @@ class Features:
         """How many distinct features each document has."""
         return np.diff(self.offsets)
 
+    def rows(self, start: int, stop: int) -> Features:
+        """Return the features of rows start..stop, numbered from 0 on."""
+        offsets = self.offsets[start : stop + 1]
+        span = slice(offsets[0], offsets[-1])
+        return Features(self.hashes[span], offsets - offsets[0], None if self.counts is None else self.counts[span])
+
 
 @dataclass(frozen=True, eq=False)
 class Signatures:

@@ -16,26 +16,31 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests import oracle, oracle_text
+from tests import oracle, oracle_keys, oracle_text
 
 import sosie
-from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError, UsageError
+from sosie import FuzzyFingerprint, Minhash, MismatchError, PStable, Shingles, Simhash, StorageError, UsageError
 from sosie.signatures.registry import METHODS, spec_from_dict
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "signatures.json"
 TEXTS = json.loads(GOLDEN.read_text("utf-8"))["texts"]
+SYNTHETIC = [" ".join(f"w{(7919 * i + 104729 * j) % 5000}" for j in range(80)) for i in range(20)]
 WORDLESS = [row for row, text in enumerate(TEXTS) if not oracle_text.words(text)]
 
 
 @dataclass(frozen=True)
 class Case:
-    spec: Simhash | Minhash
+    spec: FuzzyFingerprint | Minhash | PStable | Simhash
     keys: bool = False
 
     @property
+    def reference(self) -> list[str]:
+        """What a signer that needs a collection is fitted to; fuzzy-fingerprints know the words of all tests."""
+        return TEXTS + SYNTHETIC if isinstance(self.spec, FuzzyFingerprint) else TEXTS
+
+    @property
     def signer(self):
-        """A signer; one that needs a collection is fitted to the golden texts."""
-        return self.spec.fit(TEXTS)
+        return self.spec.fit(self.reference)
 
     @property
     def digest(self) -> str:
@@ -51,6 +56,7 @@ class Case:
 
 
 ALL_OR_NOTHING = Case(Minhash(minima=130, rows=130, seed=5, shingles=Shingles(1)), keys=True)  # one key of all minima
+HASHED = Case(FuzzyFingerprint(code_length=40, intervals=3, shingles=Shingles(3, "prefix")), keys=True)  # r^k > 2^64
 CASES = [
     *(
         Case(Simhash(bits=bits, weighting=weighting))
@@ -71,6 +77,13 @@ CASES = [
     ),
     Case(Minhash(minima=1000, rows=1, seed=9)),
     Case(Minhash(minima=4096, rows=1)),
+    Case(PStable(), keys=True),
+    Case(PStable(code_length=1, multiplicity=3, width=0.25), keys=True),
+    Case(PStable(code_length=7, multiplicity=3, encoding="sum"), keys=True),
+    Case(PStable(code_length=6, multiplicity=4, weighting="tf-idf", seed=2**32 - 1, shingles=Shingles(2)), keys=True),
+    Case(FuzzyFingerprint(code_length=6, multiplicity=3, shingles=Shingles(3, "prefix")), keys=True),
+    Case(FuzzyFingerprint(code_length=4, multiplicity=1, intervals=3, seed=5, shingles=Shingles(1)), keys=True),
+    HASHED,
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -115,6 +128,9 @@ def test_the_golden_file_holds_these_cases_only():
 def test_bits_are_those_of_plain_python(case):
     expected, spec = [], case.spec
     rows = [list(oracle_text.shingles(text, spec.shingles.width, spec.shingles.unit)) for text in TEXTS]
+    if isinstance(spec, FuzzyFingerprint):
+        both = (oracle_text.shingles(text, spec.shingles.width, spec.shingles.unit) for text in case.reference)
+        fuzzy = oracle_keys.Fuzzy(spec, [Counter(row) for row in both])
     for row in rows:
         counts = Counter(row)
         if not counts:
@@ -122,6 +138,11 @@ def test_bits_are_those_of_plain_python(case):
         if isinstance(spec, Simhash):
             weighted = oracle.weights(counts, spec.weighting, [Counter(row) for row in rows])
             expected.append(oracle.simhash(weighted.items(), spec.bits, spec.seed))
+        elif isinstance(spec, PStable):
+            weighted = oracle.weights(counts, spec.weighting, [Counter(row) for row in rows])
+            expected.append(oracle_keys.p_stable_keys(weighted, spec))
+        elif isinstance(spec, FuzzyFingerprint):
+            expected.append(fuzzy.keys(counts))
         elif case.keys:
             expected.append(oracle.band_keys(oracle.minima(counts, spec.minima, spec.seed), spec.rows))
         else:
@@ -182,7 +203,7 @@ def test_texts_and_their_features_are_signed_alike(case, collection):
 @every_case
 def test_padding_bits_are_zero(case, collection):
     if case.keys:
-        assert values(case.sign(collection)).shape[1] == case.spec.bands == case.spec.minima // case.spec.rows
+        assert values(case.sign(collection)).shape[1] == case.spec.multiplicity
         return
     signed = case.sign(collection)
     bits = case.spec.bits if isinstance(case.spec, Simhash) else case.spec.minima * case.spec.b
@@ -192,7 +213,7 @@ def test_padding_bits_are_zero(case, collection):
     assert everything == (1 << bits) - 1  # over many texts each bit occurs, and no other
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case is not ALL_OR_NOTHING], ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if case not in (ALL_OR_NOTHING, HASHED)], ids=str)
 def test_edited_copies_are_closer_than_other_texts(case):
     rng = np.random.default_rng(11)
     originals = [[f"w{n}" for n in rng.integers(0, 5000, 80)] for _ in range(150)]
@@ -258,6 +279,21 @@ def test_every_method_is_in_the_suite():
     assert {case.spec.method for case in CASES} == set(METHODS)
 
 
+@every_case
+def test_the_three_steps_are_named_and_codes_have_a_length(case):
+    assert all(isinstance(step, str) and step for step in (case.spec.embedding, case.spec.quantisation))
+    assert isinstance(case.spec.encoding, str) and case.spec.encoding
+    assert case.spec.code_length >= 1 and case.spec.multiplicity >= 1
+
+
+def test_what_a_family_does_not_make_is_refused():
+    for spec in (PStable(), FuzzyFingerprint(code_length=4)):
+        with pytest.raises(UsageError, match="keys"):
+            spec.fit(TEXTS).sign(TEXTS)
+    with pytest.raises(UsageError, match="signatures"):
+        Simhash().fit().keys(TEXTS)
+
+
 def test_digests_differ_when_any_field_differs():
     specs = [
         *(Simhash(), Simhash(bits=65), Simhash(seed=1)),
@@ -265,6 +301,10 @@ def test_digests_differ_when_any_field_differs():
         *(Simhash(shingles=Shingles(2)), Simhash(shingles=Shingles(3, "char"))),
         *(Minhash(), Minhash(minima=127), Minhash(rows=4), Minhash(b=2), Minhash(seed=1)),
         *(Minhash(shingles=Shingles(2)), Minhash(shingles=Shingles(3, "char"))),
+        *(PStable(), PStable(code_length=3), PStable(multiplicity=3), PStable(width=3), PStable(encoding="sum")),
+        *(PStable(weighting="binary"), PStable(seed=1), PStable(shingles=Shingles(1, "prefix"))),
+        *(FuzzyFingerprint(), FuzzyFingerprint(code_length=3), FuzzyFingerprint(intervals=3)),
+        *(FuzzyFingerprint(multiplicity=2), FuzzyFingerprint(seed=1), FuzzyFingerprint(shingles=Shingles(1))),
     ]
     assert len({spec.digest for spec in specs}) == len(specs)
     assert Simhash(bits=64).digest == Simhash().digest
@@ -285,6 +325,12 @@ def test_digests_cover_the_version_and_the_tables(monkeypatch):
         *((Simhash, {"weighting": "idf"}), (Simhash, {"seed": -1}), (Minhash, {"seed": 2**32})),
         *((Minhash, {"minima": 0}), (Minhash, {"minima": 4097}), (Minhash, {"rows": 0}), (Minhash, {"rows": 129})),
         *((Minhash, {"b": 0}), (Minhash, {"b": 33}), (Minhash, {"minima": 4096, "b": 2})),
+        *((PStable, {"code_length": 0}), (PStable, {"multiplicity": 0}), (PStable, {"code_length": 1000})),
+        *((PStable, {"width": width}) for width in (0, -1, float("nan"), float("inf"))),
+        *((PStable, {"encoding": "list"}), (PStable, {"weighting": "idf"})),
+        *((FuzzyFingerprint, {"code_length": length}) for length in (1, 1025)),
+        *((FuzzyFingerprint, {"multiplicity": 0}), (FuzzyFingerprint, {"multiplicity": 257})),
+        *((FuzzyFingerprint, {"intervals": 1}), (FuzzyFingerprint, {"intervals": 257})),
     ],
 )
 def test_impossible_specs_are_refused(kind, wrong):

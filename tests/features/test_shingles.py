@@ -38,7 +38,7 @@ TEXTS = [
     "e\u0301 \u1100\u1161\u11a8 \ufdfa",
 ]
 letters = st.text(st.sampled_from("aB z,_9\u00e9\u0301\u4e2d\u6587\u0e01\u0e49\ufdfa\U00020000 "), max_size=120)
-CHOICES = [Shingles(width, unit) for width in (1, 2, 3, 4, 5, 9) for unit in ("word", "char")]
+CHOICES = [Shingles(width, unit) for width in (1, 2, 3, 4, 5, 9) for unit in ("word", "char", "prefix")]
 
 
 def found(shingles: Shingles, column: TextColumn) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Shingles: the runs of words or characters that two texts are compared by."""
+"""Shingles: the runs of words or characters, or the beginnings of words, that two texts are compared by."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sosie.errors import StorageError, UsageError
 from sosie.kernels.distinct import distinct
 from sosie.kernels.lexicon import shingle_numbers
 from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.prefixes import prefix_hashes
 from sosie.kernels.shingle import shingle_rows
 from sosie.kernels.word_rows import word_rows
 from sosie.text.column import TextColumn, as_column
@@ -29,7 +30,8 @@ _WIDEST = 1024
 class Shingles:
     """What counts as evidence: the runs of `width` words or characters of the folded text, hashed with XXH64.
 
-    A text of fewer words than `width` has one shingle of all of them; a text without words has none.
+    A text of fewer words than `width` has one shingle of all of them; a text without words has none. With unit
+    "prefix", evidence is how words begin: the first `width` characters of each, whatever follows.
 
     >>> features = Shingles(width=2).extract(["The cat sat.", "the CAT", "..."])
     >>> features.sizes.tolist()
@@ -45,7 +47,7 @@ class Shingles:
     """
 
     width: int = 3
-    unit: Literal["word", "char"] = "word"
+    unit: Literal["word", "char", "prefix"] = "word"
     stem: str | None = None
     stop_words: str | os.PathLike[str] | StopWords | None = field(default=None, compare=False)
     left_out: StopWords | None = field(default=None, init=False, repr=False)
@@ -53,9 +55,9 @@ class Shingles:
     def __post_init__(self) -> None:
         if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= _WIDEST:
             raise UsageError(f"a shingle is 1 to {_WIDEST} units wide, got width={self.width!r}")
-        if self.unit not in ("word", "char"):
-            raise UsageError(f"shingles are made of 'word' or 'char' units, got unit={self.unit!r}")
-        if self.unit == "char" and (self.stem is not None or self.stop_words is not None):
+        if self.unit not in ("word", "char", "prefix"):
+            raise UsageError(f"shingles are made of 'word', 'char' or 'prefix' units, got unit={self.unit!r}")
+        if self.unit != "word" and (self.stem is not None or self.stop_words is not None):
             raise UsageError("stem and stop_words are for shingles of words: leave them out, or take unit='word'")
         if self.stem is not None:
             object.__setattr__(self, "stem", stem_algorithm(self.stem))
@@ -107,6 +109,9 @@ class Shingles:
         if not 0 <= start <= stop <= len(column):
             raise UsageError(f"rows {start}..{stop} do not lie in a column of {len(column)} texts")
         tables = unicode_tables()
+        if self.unit == "prefix":
+            text, starts, ends = word_rows(tables, column.data, column.offsets, start, stop)
+            return prefix_hashes(text, starts, self.width), ends
         if self.stem is None and self.left_out is None:
             return shingle_rows(tables, column.data, column.offsets, start, stop, self.width, self.unit == "char")
         text, starts, ends = word_rows(tables, column.data, column.offsets, start, stop)

@@ -81,6 +81,8 @@ def _features(shingles: dict[str, Any]) -> str:
     >>> _features({"width": 3, "unit": "word"}), _features({"width": 1, "unit": "char"})
     ('runs of 3 words', 'single characters')
     """
+    if shingles["unit"] == "prefix":
+        return f"beginnings of words, up to {shingles['width']} characters"
     width, unit = shingles["width"], "character" if shingles["unit"] == "char" else "word"
     said = f"single {unit}s" if width == 1 else f"runs of {width} {unit}s"
     if "stem" in shingles:

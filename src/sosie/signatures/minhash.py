@@ -36,6 +36,9 @@ class Minhash(Spec):
 
     method: ClassVar[str] = "minhash"
     version: ClassVar[int] = 1
+    embedding: ClassVar[str] = "minima of hash functions"
+    quantisation: ClassVar[str] = "32-bit integers, or b bits of each"
+    encoding: ClassVar[str] = "tuple, or bits"
 
     minima: int = 128
     rows: int = 5
@@ -54,6 +57,16 @@ class Minhash(Spec):
     def bands(self) -> int:
         """How many keys a document has."""
         return self.minima // self.rows
+
+    @property
+    def code_length(self) -> int:
+        """The minima of a band."""
+        return self.rows
+
+    @property
+    def multiplicity(self) -> int:
+        """The bands."""
+        return self.bands
 
     @classmethod
     def for_threshold(cls, threshold: float, *, recall: float = 0.999, minima: int = 128, **other: Any) -> Minhash:

@@ -7,11 +7,13 @@ from typing import Any
 
 from sosie.errors import StorageError, UsageError
 from sosie.features.shingles import Shingles
+from sosie.signatures.fuzzy import FuzzyFingerprint
 from sosie.signatures.minhash import Minhash
+from sosie.signatures.pstable import PStable
 from sosie.signatures.simhash import Simhash
 from sosie.signatures.spec import Spec
 
-METHODS: dict[str, type[Spec]] = {kind.method: kind for kind in (Minhash, Simhash)}
+METHODS: dict[str, type[Spec]] = {kind.method: kind for kind in (FuzzyFingerprint, Minhash, PStable, Simhash)}
 
 
 def spec_from_dict(data: dict[str, Any]) -> Spec:

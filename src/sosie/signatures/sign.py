@@ -12,6 +12,7 @@ from sosie.documents.rejects import RejectLog
 from sosie.signatures.keeper import FeatureKeeper, TextKeeper
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec
+from sosie.signatures.statistics import UnknownVocabularyError
 from sosie.types import Keys, Signatures
 
 
@@ -25,19 +26,30 @@ def sign_documents(
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Signatures | Keys:
-    """Sign every document; ids are those of the documents, `unsigned` lists document numbers without features."""
+    """Sign every document; ids are those of the documents, `unsigned` lists document numbers without features.
+
+    Documents of which none shares a word with the statistics of the signer are refused, however they are batched.
+    """
     ready: Any = signer.fit() if isinstance(signer, Spec) else signer
     make = ready.keys if keys else ready.sign
     options: dict[str, Any] = {"volatility": True} if volatility else {}
     parts, unsigned, signed_rows = [], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    known, unknown = False, None
     for batch in reading:
-        part = make(batch.texts, threads=threads, **options)
+        try:
+            part = make(batch.texts, threads=threads, **options)
+            known |= len(part) > 0
+        except UnknownVocabularyError as error:
+            part = error.signed
+            unknown = error
         parts.append(part)
         unsigned.append(batch.rows[part.unsigned])
         signed_rows.append(np.delete(batch.rows, part.unsigned))
         if log is not None:
             log.add(batch.rejects)
         advance(len(batch) + len(batch.rejects))
+    if unknown and not known:
+        raise unknown
     if not parts:
         parts = [make([], **options)]
     ids = reading.ids.take(np.concatenate(signed_rows))

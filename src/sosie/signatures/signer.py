@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from sosie.features.frequencies import DocumentFrequencies
 from sosie.signatures.spec import Spec
 from sosie.signatures.statistics import State, Statistics
 from sosie.storage.manifest import write_artefact
-from sosie.types import Signatures
+from sosie.types import Keys, Signatures
 
 KIND = "signer"
 FREQUENCIES = ("frequency_features", "frequency_counts")
@@ -21,8 +20,11 @@ PREFIX = "statistics_"  # of the names of arrays that hold other statistics
 
 
 @dataclass(frozen=True)
-class Signer(ABC):
-    """A spec that is ready to sign; `statistics` are there if the spec needs those of a collection."""
+class Signer:
+    """A spec that is ready to sign; `statistics` are there if the spec needs those of a collection.
+
+    A family makes signatures, keys, or both: what it does not make is refused.
+    """
 
     spec: Spec
     statistics: Statistics | None = None
@@ -44,9 +46,13 @@ class Signer(ABC):
         """The name of the bits: the digest of the spec, and of the statistics if there are any."""
         return digest_of(self.spec, None if self.statistics is None else self.statistics.digest)
 
-    @abstractmethod
     def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
         """Sign texts, or `Features`."""
+        raise UsageError(f"{self.spec.method} makes keys, not signatures: call keys(texts)")
+
+    def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
+        """Return the keys of texts, or of `Features`: one for each table."""
+        raise UsageError(f"{self.spec.method} makes signatures, not keys: call sign(texts)")
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write the spec and the statistics to a directory without an artefact; `load_signer` reads them."""

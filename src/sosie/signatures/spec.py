@@ -2,6 +2,10 @@
 
 A spec's digest names the bits it makes. It covers every field, the method's version and the Unicode version of the
 tables, and it is stored in every artefact. Golden vectors pin the bits: a change of bits is a new version.
+
+Every method takes three steps (STEIN 2.2), and its spec names them: an *embedding* of the features in few real numbers,
+a *quantisation* of these to few values, an *encoding* of the values as bits or as a key. Longer codes are more precise
+(`code_length`), more codes for each document find more (`multiplicity`).
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import pyarrow as pa
 
 from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.features.shingles import Shingles
+from sosie.kernels.distinct import distinct
 from sosie.kernels.parallel import ordered_map, spans
 from sosie.signatures.statistics import Statistics
 from sosie.text import UNICODE_VERSION
@@ -56,6 +61,31 @@ class Spec(ABC):
             data["shingles"]["stop_words"] = {"digest": data["shingles"]["stop_words"]["digest"]}
         canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+
+    @property
+    @abstractmethod
+    def embedding(self) -> str:
+        """How features become few real numbers."""
+
+    @property
+    @abstractmethod
+    def quantisation(self) -> str:
+        """How each of these numbers becomes one of few values."""
+
+    @property
+    @abstractmethod
+    def encoding(self) -> str:
+        """How the values become bits or keys."""
+
+    @property
+    @abstractmethod
+    def code_length(self) -> int:
+        """How many values make a code: a longer one is more precise."""
+
+    @property
+    @abstractmethod
+    def multiplicity(self) -> int:
+        """How many codes a document has: with more of them, more of what is similar is found."""
 
     @property
     def needs_texts(self) -> bool:
@@ -109,6 +139,35 @@ def sign_spans(texts: Any, shingles: Shingles, sign: Callable[[U64, I64], Any], 
         hashes, starts = occurrences(*span)
         return sign(hashes, starts), np.diff(starts)
 
+    return _signed(task, offsets, threads)
+
+
+def sign_features(
+    texts: Any, shingles: Shingles, sign: Callable[[Features], Any], threads: int | None = None
+) -> Signed:
+    """Sign texts, or their features, as `sign_spans` does; `sign` gets distinct features, with counts where texts are.
+
+    >>> signed = sign_features(["to be or not to be", "..."], Shingles(1), lambda features: features.sizes)
+    >>> signed.rows.tolist(), signed.unsigned.tolist()
+    ([4], [1])
+    """
+    if isinstance(texts, Features):
+        offsets, rows = texts.offsets, texts.rows
+    else:
+        column = as_column(texts)
+        offsets = column.offsets
+
+        def rows(start: int, stop: int) -> Features:
+            return Features(*distinct(*shingles.occurrences(column, start, stop), True))
+
+    def task(span: tuple[int, int]) -> tuple[Any, I64]:
+        features = rows(*span)
+        return sign(features), features.sizes
+
+    return _signed(task, offsets, threads)
+
+
+def _signed(task: Callable[[tuple[int, int]], tuple[Any, I64]], offsets: I64, threads: int | None) -> Signed:
     cuts = spans(offsets, SPAN) or [(0, 0)]
     rows, sizes = zip(*ordered_map(task, cuts, threads), strict=True)
     signed, features = np.concatenate(rows), np.concatenate(sizes)

@@ -1,0 +1,189 @@
+"""STEIN Figure 5: recall, precision and time at similarity, of fuzzy-fingerprinting and of p-stable LSH.
+
+usage: python experiments/stein_figure5.py [FILE.parquet[:LANGUAGE] ...] [--documents N] [--sample N]
+
+Without files, a generated collection is searched. With a language, the reference distribution of wordfreq is tried,
+too. Writes docs/experiments/stein-figure5.md and docs/images/experiments/stein-figure5.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from scipy.sparse import csr_array
+
+from sosie import Features, FuzzyFingerprint, KeyIndex, Keys, PStable, Shingles
+from sosie.evaluation.at_similarity import AtSimilarity, at_similarity
+from sosie.evaluation.planted import PlantedCorpus
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from line_chart import LineChart, save_png
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+SHOWN = (0.5, 0.7, 0.8, 0.9, 0.95)
+TIMED = 200  # queries whose search is timed
+FUZZY, STABLE, SUMS, LINEAR = "fuzzy-fingerprinting", "p-stable LSH", "p-stable LSH, sums", "linear search"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Texts, and what was measured of them: by method, and milliseconds per query by method and size."""
+
+    name: str
+    texts: Any
+    language: str | None = None
+    results: dict[str, AtSimilarity] = field(default_factory=dict)
+    milliseconds: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The numbers of documents that are searched."""
+        return [len(self.texts) * part // 4 for part in (1, 2, 3, 4)]
+
+
+def measure(collection: Collection, sample: int) -> None:
+    """Sign the collection by every method and compare what keys find with exact cosines."""
+    texts = collection.texts
+    features = Shingles(1).extract(texts, counts=True)
+    signers = {FUZZY: FuzzyFingerprint().fit(texts), STABLE: PStable().fit(), SUMS: PStable(encoding="sum").fit()}
+    if collection.language:
+        signers[f"{FUZZY}, wordfreq"] = FuzzyFingerprint().fit(language=collection.language)
+    for name, signer in signers.items():
+        keys = signer.keys(texts)
+        collection.results[name] = at_similarity(keys, features, features.counts, THRESHOLDS, sample=sample)
+        if name in (FUZZY, STABLE):
+            collection.milliseconds[name] = [_by_keys(keys, size) for size in collection.sizes]
+        print(collection.name, name, collection.results[name].recall.round(3), flush=True)
+    collection.milliseconds[LINEAR] = [_linear(features, size) for size in collection.sizes]
+
+
+def _by_keys(keys: Keys, size: int) -> float:
+    index = KeyIndex(Keys(keys.values[:size]))
+    queries = Keys(keys.values[:: max(1, len(keys) // TIMED)][:TIMED])
+    index.candidates(queries, threads=1)
+    begin = time.perf_counter()
+    index.candidates(queries, threads=1)
+    return 1000 * (time.perf_counter() - begin) / len(queries)
+
+
+def _linear(features: Features, size: int) -> float:
+    """Compare queries with all documents over their inverted lists: as fast as an exact search of vectors is here."""
+    columns = np.unique(features.hashes, return_inverse=True)[1]
+    matrix = csr_array((features.counts.astype(np.float64), columns, features.offsets))
+    queries, inverted = matrix[:: max(1, len(features) // 20)][:20], matrix[:size].T.tocsr()
+    begin = time.perf_counter()
+    _ = queries @ inverted
+    return 1000 * (time.perf_counter() - begin) / queries.shape[0]
+
+
+def charts(collection: Collection) -> list[LineChart]:
+    """Return the three plots of the figure."""
+    methods = {name: collection.results[name] for name in (FUZZY, STABLE)}
+    name, axis = collection.name, "cosine at least"
+    recall = {method: found.recall.tolist() for method, found in methods.items()}
+    precision = {method: found.precision.tolist() for method, found in methods.items()}
+    times = collection.milliseconds
+    longest = max(max(values) for values in times.values())
+    return [
+        LineChart(f"{name}: recall", axis, THRESHOLDS, recall),
+        LineChart(f"{name}: precision", axis, THRESHOLDS, precision),
+        LineChart(f"{name}: milliseconds a query", "documents", collection.sizes, times, (0, longest)),
+    ]
+
+
+def page(collections: list[Collection], sample: int) -> str:
+    """Return the page: ours beside theirs, and where they differ."""
+    lines = [
+        "# STEIN Figure 5: fuzzy-fingerprinting and p-stable LSH at work",
+        "",
+        "Written by `python experiments/stein_figure5.py`. B. Stein, *Principles of hash-based text retrieval*, SIGIR",
+        "2007, section 4: recall and precision of what a hash-based search returns, against the exact cosines of term",
+        f"vectors (tf), by the least cosine that counts as similar. Here {sample} random documents of each",
+        "collection are searched for among all others; a document is not its own answer.",
+        "",
+        f"`{FuzzyFingerprint()}`",
+        "",
+        f"`{PStable()}`",
+        "",
+        "![recall, precision and time](../images/experiments/stein-figure5.png)",
+        "",
+    ]
+    for collection in collections:
+        any_found = next(iter(collection.results.values()))
+        lines += [
+            f"## {collection.name}: {any_found.documents:,} documents",
+            "",
+            "| method | " + " | ".join(f"R >= {level}" for level in SHOWN)
+            + " | " + " | ".join(f"P >= {level}" for level in SHOWN) + " | result size | collection / result |",
+            "|---|" + "---|" * (2 * len(SHOWN) + 2),
+        ]  # fmt: skip
+        places = [THRESHOLDS.index(level) for level in SHOWN]
+        for name, found in collection.results.items():
+            cells = [f"{found.recall[i]:.3f}" for i in places] + [f"{found.precision[i]:.3f}" for i in places]
+            size = [f"{found.result_size:,.0f}", f"{found.reduction:,.0f}"]
+            lines.append(f"| {name} | {' | '.join([*cells, *size])} |")
+        pairs = ", ".join(f"{any_found.similar[i]:,} (>= {THRESHOLDS[i]})" for i in places)
+        lines += ["", f"Similar pairs in the sample: {pairs}.", ""]
+        lines += ["| milliseconds a query | " + " | ".join(f"{size:,}" for size in collection.sizes) + " |"]
+        lines += ["|---|" + "---|" * len(collection.sizes)]
+        for name, values in collection.milliseconds.items():
+            lines.append(f"| {name} | {' | '.join(f'{value:.3f}' for value in values)} |")
+        lines.append("")
+    return "\n".join(lines + COMMENT)
+
+
+COMMENT = """## Theirs, and where we differ
+
+The paper plots, for 100,000 web pages on chosen topics: recall near 1 above 0.8 for both methods and low below;
+precision of fuzzy-fingerprinting well above that of LSH; both orders of magnitude faster than linear search.
+
+- **As there**: recall is high where documents are nearly the same and falls quickly below; result sets are small;
+  fuzzy-fingerprinting returns fewer wrong documents at about the same recall; both are far faster than comparing all.
+- **More codes for each document.** The paper had 2 or 3 fuzzification schemes, we have 24 with fewer intervals (2
+  instead of 2 to 4). Our documents are short (64 words in the mean, not pages): one word more moves the deviation of a
+  class by half a standard deviation, and more schemes are needed for the same recall. The shifts of the cuts go round
+  among the classes, so that the schemes are equally selective.
+- **Keys of tuples.** The paper adds up the values of all random functions with one shared shift. In the rows "sums" the
+  sums of 24 functions take few values, so result sets are a large part of the collection: nearly all is found, and
+  nothing is gained.
+- **The reference.** The paper takes the British National Corpus; ours is the collection itself, or the word frequencies
+  of `wordfreq` in the rows of that name. Then deviations are cut as if words were drawn at random, which texts on
+  one subject are not: codes are less evenly used, and result sets larger.
+- **The cosine** is of raw term counts, stop words included, as in the paper's vector space model: short texts reach 0.5
+  by their stop words alone, which no key is meant to find.
+""".splitlines()
+
+
+def main() -> None:
+    """Run the experiment and write its page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "files", nargs="*", help="Parquet files with a column text, each with :LANGUAGE if one is known"
+    )
+    parser.add_argument("--documents", type=int, default=20_000, help="of the generated collection")
+    parser.add_argument("--sample", type=int, default=500, help="documents that are searched for")
+    options = parser.parse_args()
+    collections = []
+    for name in options.files:
+        path, _, language = name.partition(":")
+        collections.append(Collection(Path(path).stem, pq.read_table(path).column("text"), language or None))
+    if not collections:
+        generated = next(PlantedCorpus(options.documents).tables(options.documents)).column("text")
+        collections.append(Collection("generated", generated))
+    for collection in collections:
+        measure(collection, options.sample)
+    (DOCS / "experiments").mkdir(parents=True, exist_ok=True)
+    (DOCS / "experiments" / "stein-figure5.md").write_text(page(collections, options.sample) + "\n", "utf-8")
+    save_png([charts(each) for each in collections], DOCS / "images" / "experiments" / "stein-figure5.png")
+
+
+if __name__ == "__main__":
+    main()
