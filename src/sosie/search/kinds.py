@@ -76,8 +76,11 @@ KINDS = {
     "probes": Kind(
         "sosie.index.probes",
         "ProbeIndex",
-        (Option("header", "bits of a header. [default: by rows]"),),
-        effort=(Option("probes", "try so many likely flips of a header. [default: 16]"),),
+        (
+            Option("probes", "how many likely flips of a header a search tries. [default: 16]"),
+            Option("header", "bits of a header. [default: by rows]"),
+        ),
+        effort=(Option("probes", "try so many likely flips of a header. [default: as it was built]"),),
         volatility=True,
     ),
     "multi": Kind(
