@@ -27,10 +27,10 @@ def test_a_line_is_a_spec(text, spec):
     (
         ("sumhash", "method must be one of"),
         ("", "method must be one of"),
-        ("simhash:bits", "is not METHOD:NAME=VALUE"),
+        ("simhash:bits", "'bits' is not NAME=VALUE"),
         ("simhash:bits=many", "bits must be a whole number, got 'many'"),
         ("simhash:width=1.5", "width must be a whole number"),
-        ("simhash:bits=1,bits=2", "names a parameter twice"),
+        ("simhash:bits=1,bits=2", "bits is given twice"),
         ("simhash:rows=2", "simhash has no parameter 'rows', it has seed, bits, weighting"),
         ("simhash:weighting=loud", "weighting must be one of"),
     ),

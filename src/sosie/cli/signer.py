@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from sosie.cli.options import F, is_given, shingles_of
+from sosie.cli.options import SHINGLES, F, is_given
 from sosie.documents.source import Source
 from sosie.errors import UsageError
-from sosie.features.frequencies import count_frequencies
 from sosie.features.weighting import WEIGHTINGS
 from sosie.report.stages import Stages
 from sosie.signatures.files import load_signer
 from sosie.signatures.minhash import Minhash
+from sosie.signatures.named import default_shingles, own_parameters, parameters_of, split_parameters
+from sosie.signatures.registry import METHODS
 from sosie.signatures.signer import Signer
-from sosie.signatures.simhash import Simhash
 from sosie.signatures.spec import Spec
 from sosie.text.stems import stem_algorithm
 from sosie.text.stop_words import stop_words
 
-OWN = {"simhash": ("bits", "weighting", "volatility"), "minhash": ("minima", "rows", "b")}
+EXPLICIT = ("bits", "weighting", "minima", "rows", "b")  # parameters of methods that are options of their own
 READ = {"stem": stem_algorithm, "stop_words": stop_words}  # options that mean the same in several spellings
 
 
@@ -31,22 +31,30 @@ def signer_options(function: F) -> F:
         (
             click.option(
                 "--method",
-                type=click.Choice(list(OWN)),
+                type=click.Choice(sorted(METHODS)),
                 default="simhash",
                 show_default=True,
-                help="Simhash: signatures for the cosine. Minhash: keys for the Jaccard similarity.",
+                help="Simhash: signatures for the cosine. Minhash: keys for the Jaccard similarity. Others: the guide.",
             ),
-            click.option("--bits", type=int, help="Simhash: bits of a signature. [default: 64]"),
+            click.option("--bits", type=int, help="Bits of a signature. [default: 64 for simhash]"),
             click.option(
                 "--weighting",
                 type=click.Choice(WEIGHTINGS),
-                help="Simhash: how features weigh; tf-idf and bm25 read the inputs twice. [default: tf]",
+                help="How features weigh; tf-idf and bm25 read the inputs twice. [default: tf for simhash]",
             ),
             click.option("--minima", type=int, help="Minhash: minima of a document. [default: 128]"),
             click.option("--rows", type=int, help="Minhash: minima in a key. [default: 5]"),
             click.option(
                 "--b", type=int, help="Minhash: make binary signatures of b bits of each minimum instead of keys."
             ),
+            click.option(
+                "--parameter",
+                "parameters",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="Another parameter of the method, as density=21; can be repeated.",
+            ),
+            click.option("--keys", is_flag=True, default=None, help="Make keys, where a method makes both."),
             click.option("--seed", type=int, default=0, show_default=True, help="Other bits for each seed."),
             click.option(
                 "--signer",
@@ -60,26 +68,32 @@ def signer_options(function: F) -> F:
 
 
 def spec_of(options: dict[str, Any]) -> Spec:
-    """Build the spec; an option of the other method is wrong usage, not ignored."""
-    method = options["method"]
-    _refuse_others(method, options)
-    given = {name: options[name] for name in OWN[method] if name != "volatility" and options[name] is not None}
-    kind: type[Spec] = Simhash if method == "simhash" else Minhash
-    return kind(**given, shingles=shingles_of(options), seed=options["seed"])
+    """Build the spec; an option of another method is wrong usage, not ignored."""
+    kind = METHODS[options["method"]]
+    _refuse_others(kind, options)
+    shingles = {name: options.pop(name) for name in SHINGLES if is_given(name)}
+    given = {name: options[name] for name in EXPLICIT if options[name] is not None}
+    named = split_parameters(options["parameters"])
+    if twice := [name for name in named if name in given or name == "seed"]:
+        raise UsageError(f"{twice[0]} is an option of its own: pass --{twice[0]}, not --parameter {twice[0]}=")
+    other = parameters_of(kind, named)
+    return kind(**given, **other, shingles=replace(default_shingles(kind), **shingles), seed=options["seed"])
 
 
 def saved_signer(options: dict[str, Any]) -> Signer:
     """Load the signer; an option that contradicts it is wrong usage."""
     signer = load_signer(options["signer"])
-    _refuse_others(signer.spec.method, options)
+    kind = type(signer.spec)
+    _refuse_others(kind, options)
     shingles = signer.spec.shingles
     said = {**signer.spec.to_dict(), **vars(shingles)}
     held = {**said, "stop_words": shingles.left_out}
-    for name in (name for name in options if name in said and is_given(name)):
-        meant = READ[name](options[name]) if name in READ else options[name]
-        if meant != held[name]:
+    meant = {name: options[name] for name in options if name in said and is_given(name)}
+    meant |= parameters_of(kind, split_parameters(options["parameters"]))
+    for name, value in meant.items():
+        if (READ[name](value) if name in READ else value) != held[name]:
             raise UsageError(
-                f"--{name.replace('_', '-')} {options[name]} contradicts the signer in {options['signer']}, which has "
+                f"--{name.replace('_', '-')} {value} contradicts the signer in {options['signer']}, which has "
                 f"{'none' if said[name] is None else said[name]}: leave the option or --signer out"
             )
     return signer
@@ -90,25 +104,24 @@ def fitted(spec: Spec, source: Source, stages: Stages, threads: int | None) -> S
     if not spec.needs_texts:
         ready: Signer = spec.fit()
         return ready
-    with stages.run("fit") as stage:
-
-        def texts() -> Iterator[Any]:
-            for batch in source.batches(threads):
-                stage.advance(len(batch) + len(batch.rejects))
-                yield batch.texts
-
-        fitted: Signer = spec.fit(count_frequencies(texts(), spec.shingles, threads))
+    with stages.run("fit"):
+        fitted: Signer = spec.fit(source, threads=threads)
     return fitted
 
 
 def form_of(spec: Spec, options: dict[str, Any]) -> dict[str, Any]:
     """Return what is made: bits, with or without the sums behind them, or keys."""
-    if isinstance(spec, Minhash):
-        return {"keys": options["b"] is None}
-    return {"volatility": bool(options.get("volatility"))}
+    made = spec.makes
+    if isinstance(spec, Minhash) and options["b"] is None:
+        made = ("keys",)
+    if options["keys"] and "keys" not in made:
+        raise UsageError(f"{spec.method} makes no keys" + (" with --b" if isinstance(spec, Minhash) else ""))
+    return {"keys": bool(options["keys"]) or "signatures" not in made, "volatility": bool(options.get("volatility"))}
 
 
-def _refuse_others(method: str, options: dict[str, Any]) -> None:
-    for name in (name for other, names in OWN.items() if other != method for name in names):
-        if options.get(name) is not None:
-            raise UsageError(f"--{name} does not belong to --method {method}")
+def _refuse_others(kind: type[Spec], options: dict[str, Any]) -> None:
+    own = own_parameters(kind)
+    for name in (name for name in EXPLICIT if name not in own and options[name] is not None):
+        raise UsageError(f"--{name} does not belong to --method {kind.method}")
+    if options.get("volatility") and kind.method != "simhash":
+        raise UsageError(f"--volatility does not belong to --method {kind.method}")

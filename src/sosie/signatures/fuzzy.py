@@ -47,6 +47,7 @@ class FuzzyFingerprint(Spec):
 
     method: ClassVar[str] = "fuzzy-fingerprint"
     version: ClassVar[int] = 1
+    makes: ClassVar[tuple[str, ...]] = ("keys",)
     embedding: ClassVar[str] = "deviations of prefix classes"
     quantisation: ClassVar[str] = "fuzzy intervals"
     encoding: ClassVar[str] = "number of radix r, or tuple"

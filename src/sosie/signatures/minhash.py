@@ -36,6 +36,7 @@ class Minhash(Spec):
 
     method: ClassVar[str] = "minhash"
     version: ClassVar[int] = 1
+    makes: ClassVar[tuple[str, ...]] = ("signatures", "keys")
     embedding: ClassVar[str] = "minima of hash functions"
     quantisation: ClassVar[str] = "32-bit integers, or b bits of each"
     encoding: ClassVar[str] = "tuple, or bits"
@@ -107,7 +108,7 @@ class Minhash(Spec):
         estimate = (1 - far) ** (1 / self.rows) if keys else np.maximum(1 - 2 * far, 0.0)
         return np.asarray(estimate).round(4)
 
-    def fit(self, texts: Any = None) -> MinhashSigner:
+    def fit(self, texts: Any = None, *, threads: int | None = None) -> MinhashSigner:
         """Return a signer; minhash needs no statistics, so no texts are read."""
         return MinhashSigner(self)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields, replace
 from typing import Any, get_args, get_type_hints
 
 from sosie.errors import UsageError
@@ -22,18 +22,37 @@ def parse_spec(text: str) -> Spec:
     Simhash(shingles=Shingles(width=1, unit='word', stem=None, stop_words=None), seed=0, bits=256, weighting='bm25')
     """
     method, _, rest = text.partition(":")
-    parts = [part.partition("=") for part in rest.split(",") if part]
-    if any(not equals for _, equals, _ in parts):
-        raise UsageError(f"{text!r} is not METHOD:NAME=VALUE,NAME=VALUE")
-    given = {name.strip().replace("-", "_"): value.strip() for name, _, value in parts}
-    if len(given) < len(parts):
-        raise UsageError(f"{text!r} names a parameter twice")
+    given = split_parameters(part for part in rest.split(",") if part)
     shingles: dict[str, Any] = {name: value for name, value in given.items() if name in SHINGLES}
     if "width" in shingles:
         shingles["width"] = _number("width", shingles["width"], int)
     kind = method_named(method.strip())
     own = parameters_of(kind, {name: value for name, value in given.items() if name not in SHINGLES})
-    return kind(shingles=Shingles(**shingles), **own)
+    return kind(shingles=replace(default_shingles(kind), **shingles), **own)
+
+
+def split_parameters(parts: Iterable[str]) -> dict[str, str]:
+    """Return the values of NAME=VALUE, NAME=VALUE, ... by name."""
+    given: dict[str, str] = {}
+    for part in parts:
+        name, equals, value = (each.strip() for each in part.partition("="))
+        name = name.replace("-", "_")
+        if not equals or not name:
+            raise UsageError(f"{part!r} is not NAME=VALUE")
+        if name in given:
+            raise UsageError(f"{name} is given twice")
+        given[name] = value
+    return given
+
+
+def default_shingles(kind: type[Spec]) -> Shingles:
+    """Return the shingles that a method takes if nothing is said.
+
+    >>> from sosie.signatures.minhash import Minhash
+    >>> default_shingles(Minhash).width
+    3
+    """
+    return next(field.default for field in fields(kind) if field.name == "shingles")  # type: ignore[return-value]
 
 
 def method_named(name: str) -> type[Spec]:

@@ -43,6 +43,7 @@ class PStable(Spec):
 
     method: ClassVar[str] = "p-stable"
     version: ClassVar[int] = 1
+    makes: ClassVar[tuple[str, ...]] = ("keys",)
     embedding: ClassVar[str] = "projections on Gaussian vectors"
     quantisation: ClassVar[str] = "intervals of one width"
 

@@ -40,6 +40,7 @@ class Spec(ABC):
 
     method: ClassVar[str]
     version: ClassVar[int]
+    makes: ClassVar[tuple[str, ...]] = ("signatures",)  # or keys, or both
 
     shingles: Shingles = Shingles()
     seed: int = 0
@@ -93,7 +94,7 @@ class Spec(ABC):
         return False
 
     @abstractmethod
-    def fit(self, texts: Any = None) -> Any:
+    def fit(self, texts: Any = None, *, threads: int | None = None) -> Any:
         """Return a signer; collects statistics from the texts where the method needs any, or takes them as they are."""
 
     def restore(self, meta: dict[str, Any], arrays: dict[str, Any]) -> Statistics:
