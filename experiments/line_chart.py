@@ -43,8 +43,20 @@ class LineChart:
             (x1, at), (x2, _) = place(low_x, y), place(high_x, y)
             parts.append(f'<line x1="{x1:.1f}" x2="{x2:.1f}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>')
             parts.append(_text(x1 - 8, at + 4, f"{y:.3g}", "end"))
+        shown: list[float] = []
         for x in self.x:
-            parts.append(_text(place(x, low)[0], top + HEIGHT - BOTTOM + 17, f"{x:g}", "middle", size=10))
+            if shown and place(x, low)[0] - place(shown[-1], low)[0] < 24:
+                continue
+            shown.append(x)
+            parts.append(
+                _text(
+                    place(x, low)[0],
+                    top + HEIGHT - BOTTOM + 17,
+                    f"{x:,g}" if x < 1000 else f"{x:,.0f}",
+                    "middle",
+                    size=10,
+                )
+            )
         parts.append(_text(left + (LEFT + WIDTH - RIGHT) / 2, top + HEIGHT - 10, self.x_label, "middle"))
         for colour, values in zip(COLOURS, self.lines.values(), strict=False):
             points = [place(x, y) for x, y in zip(self.x, values, strict=True) if y == y]

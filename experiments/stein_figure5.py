@@ -1,6 +1,6 @@
 """STEIN Figure 5: recall, precision and time at similarity, of fuzzy-fingerprinting and of p-stable LSH.
 
-usage: python experiments/stein_figure5.py [FILE.parquet[:LANGUAGE] ...] [--documents N] [--sample N]
+usage: python experiments/stein_figure5.py [FILE.parquet[:LANGUAGE] ...] [--documents N] [--sample N] [--docs FOLDER]
 
 Without files, a generated collection is searched. With a language, the reference distribution of wordfreq is tried,
 too. Writes docs/experiments/stein-figure5.md and docs/images/experiments/stein-figure5.png.
@@ -9,8 +9,10 @@ too. Writes docs/experiments/stein-figure5.md and docs/images/experiments/stein-
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,8 @@ from line_chart import LineChart, save_png
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHOWN = (0.5, 0.7, 0.8, 0.9, 0.95)
-TIMED = 200  # queries whose search is timed
+TIMED, RUNS = 200, 9  # queries whose search is timed, and how often
+SEED = 1  # of the sample; the defaults were chosen on the English descriptions with another one
 FUZZY, STABLE, SUMS, LINEAR = "fuzzy-fingerprinting", "p-stable LSH", "p-stable LSH, sums", "linear search"
 
 
@@ -58,7 +61,7 @@ def measure(collection: Collection, sample: int) -> None:
         signers[f"{FUZZY}, wordfreq"] = FuzzyFingerprint().fit(language=collection.language)
     for name, signer in signers.items():
         keys = signer.keys(texts)
-        collection.results[name] = at_similarity(keys, features, features.counts, THRESHOLDS, sample=sample)
+        collection.results[name] = at_similarity(keys, features, features.counts, THRESHOLDS, sample=sample, seed=SEED)
         if name in (FUZZY, STABLE):
             collection.milliseconds[name] = [_by_keys(keys, size) for size in collection.sizes]
         print(collection.name, name, collection.results[name].recall.round(3), flush=True)
@@ -68,10 +71,7 @@ def measure(collection: Collection, sample: int) -> None:
 def _by_keys(keys: Keys, size: int) -> float:
     index = KeyIndex(Keys(keys.values[:size]))
     queries = Keys(keys.values[:: max(1, len(keys) // TIMED)][:TIMED])
-    index.candidates(queries, threads=1)
-    begin = time.perf_counter()
-    index.candidates(queries, threads=1)
-    return 1000 * (time.perf_counter() - begin) / len(queries)
+    return _milliseconds(lambda: index.candidates(queries, threads=1)) / len(queries)
 
 
 def _linear(features: Features, size: int) -> float:
@@ -79,9 +79,17 @@ def _linear(features: Features, size: int) -> float:
     columns = np.unique(features.hashes, return_inverse=True)[1]
     matrix = csr_array((features.counts.astype(np.float64), columns, features.offsets))
     queries, inverted = matrix[:: max(1, len(features) // 20)][:20], matrix[:size].T.tocsr()
-    begin = time.perf_counter()
-    _ = queries @ inverted
-    return 1000 * (time.perf_counter() - begin) / queries.shape[0]
+    return _milliseconds(lambda: queries @ inverted) / int(queries.shape[0])
+
+
+def _milliseconds(search: Callable[[], Any]) -> float:
+    """Return the time of the fastest of some runs: what the machine does besides does not count."""
+    times = []
+    for _ in range(RUNS):
+        begin = time.perf_counter()
+        search()
+        times.append(time.perf_counter() - begin)
+    return 1000 * min(times)
 
 
 def charts(collection: Collection) -> list[LineChart]:
@@ -91,7 +99,7 @@ def charts(collection: Collection) -> list[LineChart]:
     recall = {method: found.recall.tolist() for method, found in methods.items()}
     precision = {method: found.precision.tolist() for method, found in methods.items()}
     times = collection.milliseconds
-    longest = max(max(values) for values in times.values())
+    longest = 5 * math.ceil(max(max(values) for values in times.values()) / 5 * 10) / 10
     return [
         LineChart(f"{name}: recall", axis, THRESHOLDS, recall),
         LineChart(f"{name}: precision", axis, THRESHOLDS, precision),
@@ -170,6 +178,8 @@ def main() -> None:
     )
     parser.add_argument("--documents", type=int, default=20_000, help="of the generated collection")
     parser.add_argument("--sample", type=int, default=500, help="documents that are searched for")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="where the page and the picture go")
+    parser.add_argument("--browser", default="chromium", help="a Chromium that draws the picture")
     options = parser.parse_args()
     collections = []
     for name in options.files:
@@ -180,9 +190,10 @@ def main() -> None:
         collections.append(Collection("generated", generated))
     for collection in collections:
         measure(collection, options.sample)
-    (DOCS / "experiments").mkdir(parents=True, exist_ok=True)
-    (DOCS / "experiments" / "stein-figure5.md").write_text(page(collections, options.sample) + "\n", "utf-8")
-    save_png([charts(each) for each in collections], DOCS / "images" / "experiments" / "stein-figure5.png")
+    (options.docs / "experiments").mkdir(parents=True, exist_ok=True)
+    (options.docs / "experiments" / "stein-figure5.md").write_text(page(collections, options.sample) + "\n", "utf-8")
+    picture = options.docs / "images" / "experiments" / "stein-figure5.png"
+    save_png([charts(each) for each in collections], picture, options.browser)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def p_stable_keys(weighted: Mapping[int, float], spec) -> list[int]:
     for _, weight in row:
         square += weight * weight
     units = [(feature, round(weight * (2**24 / math.sqrt(square)))) for feature, weight in row]
-    width = round(spec.width * 2**36)
+    width = round(spec.interval * 2**36)
     values = []
     for function in range(spec.code_length * spec.multiplicity):
         shared = 0 if spec.encoding == "sum" else function

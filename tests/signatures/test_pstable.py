@@ -34,7 +34,7 @@ def test_documents_share_a_key_as_often_as_predicted(cosine, code_length, multip
     a, b = pair_at(cosine, np.random.default_rng(int(64 * cosine)), trials)
     met = np.empty(seeds)
     for seed in range(seeds):
-        spec = PStable(code_length=code_length, multiplicity=multiplicity, width=width, weighting="binary", seed=seed)
+        spec = PStable(code_length=code_length, multiplicity=multiplicity, interval=width, weighting="binary", seed=seed)
         signer = spec.fit()
         met[seed] = (signer.keys(a).values == signer.keys(b).values).any(axis=1).mean()
     assert met.mean() == pytest.approx(spec.recall(cosine), abs=4 * met.std() / math.sqrt(seeds) + 0.005)

@@ -53,7 +53,7 @@ class FuzzyFingerprint(Spec):
     encoding: ClassVar[str] = "number of radix r, or tuple"
 
     shingles: Shingles = Shingles(2, "prefix")
-    code_length: int = 12
+    code_length: int = 11
     multiplicity: int = 24
     intervals: int = 2
 
@@ -80,7 +80,7 @@ class FuzzyFingerprint(Spec):
         at random, or, with texts too, as those of the texts are distributed.
 
         >>> FuzzyFingerprint().fit(language="english").statistics.expected.round(4).tolist()[:3]
-        [0.0833, 0.0833, 0.0833]
+        [0.0909, 0.0909, 0.0909]
         """
         if isinstance(texts, PrefixClasses):
             if texts.cuts.shape != self._shape or texts.lane != self.seed:

@@ -29,7 +29,7 @@ MAXIMUM_WIDTH = float(1 << 20)
 
 @dataclass(frozen=True, kw_only=True)
 class PStable(Spec):
-    """Keys for the cosine: `multiplicity` tables, each with `code_length` functions floor((a.x + c) / width).
+    """Keys for the cosine: `multiplicity` tables, each with `code_length` functions floor((a.x + c) / interval).
 
     x are the weights of a document's features, divided by their L2 norm; a is a Gaussian vector and c a shift, drawn
     from the seed, of each function's own. With encoding "tuple" a key is a hash of the values of a table's functions;
@@ -45,12 +45,12 @@ class PStable(Spec):
     version: ClassVar[int] = 1
     makes: ClassVar[tuple[str, ...]] = ("keys",)
     embedding: ClassVar[str] = "projections on Gaussian vectors"
-    quantisation: ClassVar[str] = "intervals of one width"
+    quantisation: ClassVar[str] = "intervals of one length"
 
     shingles: Shingles = Shingles(1)
     code_length: int = 24
     multiplicity: int = 20
-    width: float = 4.0
+    interval: float = 4.0
     encoding: Literal["tuple", "sum"] = "tuple"
     weighting: Weighting = "tf"
 
@@ -64,8 +64,8 @@ class PStable(Spec):
                 f"code_length * multiplicity must be at most {MAXIMUM_FUNCTIONS}, got "
                 f"{self.code_length} * {self.multiplicity}"
             )
-        if not 1 / UNIT <= self.width <= MAXIMUM_WIDTH:
-            raise UsageError(f"width must be from 2^-24 to {MAXIMUM_WIDTH:.0f}, got {self.width}")
+        if not 1 / UNIT <= self.interval <= MAXIMUM_WIDTH:
+            raise UsageError(f"interval must be from 2^-24 to {MAXIMUM_WIDTH:.0f}, got {self.interval}")
         if self.encoding not in ("tuple", "sum"):
             raise UsageError(f"encoding must be 'tuple' or 'sum', got {self.encoding!r}")
         if self.weighting not in WEIGHTINGS:
@@ -85,7 +85,7 @@ class PStable(Spec):
     def recall(self, similarity: float) -> float:
         """Return the probability that documents of this cosine share a key (Datar et al. 2004, section 3.2).
 
-        Documents of cosine s are d = sqrt(2 - 2s) apart, and a function of width w has one value for both with
+        Documents of cosine s are d = sqrt(2 - 2s) apart, and a function of interval w has one value for both with
         probability p = erf(w / (d sqrt(2))) - sqrt(2 / pi) (d / w) (1 - exp(-w^2 / (2 d^2))); so some tuple of k is the
         same with 1 - (1 - p^k)^l, on average over the seeds. Where tuples are the same, so are their sums.
 
@@ -96,7 +96,7 @@ class PStable(Spec):
             raise UsageError(f"a cosine is from -1 to 1, got {similarity}")
         if similarity == 1:
             return 1.0
-        ratio = self.width / math.sqrt(2 - 2 * similarity)
+        ratio = self.interval / math.sqrt(2 - 2 * similarity)
         beyond = math.sqrt(2 / math.pi) / ratio * -math.expm1(-(ratio**2) / 2)
         same = math.erf(ratio / math.sqrt(2)) - beyond
         return float(1 - (1 - same**self.code_length) ** self.multiplicity)
@@ -133,7 +133,7 @@ class PStableSigner(Signer):
 
     @property
     def _width(self) -> int:
-        return round(self.spec.width * UNIT * DEVIATION)
+        return round(self.spec.interval * UNIT * DEVIATION)
 
     def _shifts(self) -> I64:
         """Draw the shift of each function from the seed, from 0 to the width; with sums they are the same."""
