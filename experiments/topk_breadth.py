@@ -142,9 +142,9 @@ def main() -> None:
     given = options(__doc__ or "", 2**16, 60).parse_args()
     random = Run(f"{given.count:,} random", random_signatures(given.count), given.queries)
     stops = rules(random, min(4, given.queries))
-    random.index = None  # type: ignore[assignment]
+    del random.index
     text = Run(*documents(given), given.queries)
-    text.index = None  # type: ignore[assignment]
+    del text.index
     runs = [random, text]
     for name, content in (
         ("topk-table-1", table_1(runs)),
