@@ -109,7 +109,8 @@ def lines(results: dict[str, Any]) -> list[str]:
         reached = all(row[name] <= goal for name, goal in GOALS.items())
         text.append(
             f"| {row['index']} | {row['build_s']:.1f} s | {row['save_s']:.1f} s | {show_size(row['bytes'])} |"
-            f" {row['open_s']:.2f} s ({row['open_cpu_s']:.2f} s) | {row['first_query_us']:.1f}, {row['query_us']:.1f} us | {row['found']:.3f} |"
+            f" {row['open_s']:.2f} s ({row['open_cpu_s']:.2f} s) |"
+            f" {row['first_query_us']:.1f}, {row['query_us']:.1f} us | {row['found']:.3f} |"
             f" {show_size(row['peak_bytes'])} | {'reached' if reached else '**missed**'} |"
         )
     return text
