@@ -77,9 +77,9 @@ def query(kind: str, rows: int, folder: Path) -> dict[str, Any]:
     """Open an index, with all checks, and ask it for near rows, on one thread."""
     queries = near_pairs(PAIRS)[1]
     exact = int(np.sum(np.bitwise_count(near_pairs(PAIRS)[0].words ^ queries.words) <= RADIUS))
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     index = load_index(folder / "index")
-    opened = time.perf_counter()
+    opened, used = time.perf_counter(), time.process_time() - used
     assert len(index) == rows
     index.within(queries, RADIUS, threads=1)
     asked = time.perf_counter()
@@ -87,6 +87,7 @@ def query(kind: str, rows: int, folder: Path) -> dict[str, Any]:
     again = time.perf_counter()
     return {
         "open_s": opened - start,
+        "open_cpu_s": used,
         "first_query_us": (asked - opened) / PAIRS * 1e6,
         "query_us": (again - asked) / PAIRS * 1e6,
         "probes": getattr(index, "probes", 4),
@@ -101,14 +102,15 @@ def lines(results: dict[str, Any]) -> list[str]:
         f" verifies every checksum, from a warm cache; the goal is {GOALS['open_s']:g} s and"
         f" {show_size(int(GOALS['peak_bytes']))} in all. Found: the share of {PAIRS:,} planted near pairs.",
         "",
-        "| index | build | save | on disk | open | query, cold and warm | found | peak memory | |",
+        "| index | build | save | on disk | open (of the processor) | query, cold and warm | found | peak memory | |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in results["indexes"]:
         reached = all(row[name] <= goal for name, goal in GOALS.items())
         text.append(
             f"| {row['index']} | {row['build_s']:.1f} s | {row['save_s']:.1f} s | {show_size(row['bytes'])} |"
-            f" {row['open_s']:.2f} s | {row['first_query_us']:.1f}, {row['query_us']:.1f} us | {row['found']:.3f} |"
+            f" {row['open_s']:.2f} s ({row['open_cpu_s']:.2f} s) |"
+            f" {row['first_query_us']:.1f}, {row['query_us']:.1f} us | {row['found']:.3f} |"
             f" {show_size(row['peak_bytes'])} | {'reached' if reached else '**missed**'} |"
         )
     return text

@@ -57,7 +57,8 @@ def main() -> None:
         for axes, (distance, attempts) in zip(panels, found.items(), strict=True):
             every = len(list(combinations(range(64), distance)))
             axes.plot(attempts, np.arange(1, len(attempts) + 1) / len(attempts), label="by volatility")
-            axes.plot([1, every], [1 / every, 1], "--", label="at random")
+            flips = np.geomspace(1, every)
+            axes.plot(flips, flips / every, "--", label="at random")
             axes.set(title=f"distance {distance}", xlabel="flips", xscale="linear" if distance == 1 else "log")
         panels[0].set_ylabel("pairs found")
 

@@ -28,13 +28,14 @@ def pair_at(cosine: float, rng, trials: int) -> tuple[Features, Features]:
 
 
 @pytest.mark.parametrize("cosine", [0.25, 0.75, 0.875, 0.953125])
-@pytest.mark.parametrize(("code_length", "multiplicity", "width"), [(1, 1, 1.0), (8, 4, 4.0), (20, 10, 4.0)])
-def test_documents_share_a_key_as_often_as_predicted(cosine, code_length, multiplicity, width):
+@pytest.mark.parametrize(("code_length", "multiplicity", "interval"), [(1, 1, 1.0), (8, 4, 4.0), (20, 10, 4.0)])
+def test_documents_share_a_key_as_often_as_predicted(cosine, code_length, multiplicity, interval):
     seeds, trials = 80, 40
     a, b = pair_at(cosine, np.random.default_rng(int(64 * cosine)), trials)
     met = np.empty(seeds)
     for seed in range(seeds):
-        spec = PStable(code_length=code_length, multiplicity=multiplicity, interval=width, weighting="binary", seed=seed)
+        given = {"code_length": code_length, "multiplicity": multiplicity, "interval": interval}
+        spec = PStable(**given, weighting="binary", seed=seed)
         signer = spec.fit()
         met[seed] = (signer.keys(a).values == signer.keys(b).values).any(axis=1).mean()
     assert met.mean() == pytest.approx(spec.recall(cosine), abs=4 * met.std() / math.sqrt(seeds) + 0.005)

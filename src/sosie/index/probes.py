@@ -116,8 +116,8 @@ class ProbeIndex(Index):
     def any_within(self, queries: Signatures, radius: int, *, threads: int | None = None) -> Matches:
         """Return for each query one row within the radius, or none; quicker than `within` where most queries have one.
 
-        Probes are made in rounds, the likeliest first. Of a round that meets some rows the lowest is returned, and no
-        other round follows.
+        Probes are made in rounds, the likeliest first. Of a round that meets some rows the lowest is returned, and that
+        was the last round.
         """
         self._check_radius(queries, radius)
         if not len(self) or not len(queries):
