@@ -17,7 +17,7 @@ from sosie.kernels.minhash import BLOCK, band_keys, minhash, pack_bits
 from sosie.kernels.mix import splitmix64
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Signed, Spec, sign_spans
-from sosie.types import I64, U64, Keys, Signatures
+from sosie.types import F64, I64, U64, Keys, Signatures
 
 U32 = NDArray[np.uint32]
 
@@ -54,6 +54,14 @@ class Minhash(Spec):
     def bands(self) -> int:
         """How many keys a document has."""
         return self.minima // self.rows
+
+    def similarity(self, distance: Any) -> F64:
+        """Return the Jaccard similarity that Hamming distances of binary signatures stand for: 1 - 2 distance / bits.
+
+        >>> Minhash(minima=256).similarity([0, 32, 130]).tolist()
+        [1.0, 0.75, 0.0]
+        """
+        return np.maximum(1 - np.asarray(distance) * (2 / (self.minima * self.b)), 0)
 
     @classmethod
     def for_threshold(cls, threshold: float, *, recall: float = 0.999, minima: int = 128, **other: Any) -> Minhash:

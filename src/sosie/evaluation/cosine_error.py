@@ -1,0 +1,87 @@
+"""How far the cosine that signatures stand for is from the true one, by similarity (NFL Table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from sosie.errors import MismatchError
+from sosie.types import F64, I32, I64, U64, Features, Signatures
+
+LEAST = (0.0, 0.1, 0.2)  # the intervals of the paper: all pairs, and those whose cosine is not below .1 and .2
+
+
+class Estimating(Protocol):
+    """A signer whose spec says which similarity a Hamming distance stands for."""
+
+    @property
+    def spec(self) -> Any:
+        """What has `similarity(distance)`."""
+
+    def sign(self, texts: Any) -> Signatures:
+        """Sign texts, or `Features`."""
+
+
+@dataclass(frozen=True, eq=False)
+class CosineError:
+    """`error[i]` is the mean absolute error over the `pairs[i]` pairs whose true cosine is at least `least[i]`.
+
+    It is NaN where there are none.
+    """
+
+    least: F64
+    pairs: I64
+    error: F64
+
+
+def cosine_error(cosines: F64, estimates: F64, least: Sequence[float] = LEAST) -> CosineError:
+    """Compare the estimate of each pair with its cosine.
+
+    >>> found = cosine_error(np.array([0.0, 0.1, 0.5]), np.array([0.3, 0.1, 0.4]))
+    >>> found.pairs.tolist(), found.error.round(3).tolist()
+    ([3, 2, 1], [0.133, 0.05, 0.1])
+    """
+    if cosines.shape != estimates.shape:
+        raise MismatchError(f"{estimates.size} estimates for {cosines.size} cosines")
+    apart = np.abs(estimates - cosines)
+    within = [cosines >= bound for bound in least]
+    pairs = np.array([np.count_nonzero(each) for each in within], np.int64)
+    errors = [apart[each].mean() if count else np.nan for each, count in zip(within, pairs.tolist(), strict=True)]
+    return CosineError(np.asarray(least, np.float64), pairs, np.asarray(errors, np.float64))
+
+
+def signer_error(signer: Estimating, features: Features, cosines: F64, least: Sequence[float] = LEAST) -> CosineError:
+    """Sign rows of features and compare the estimates of all pairs with their cosines.
+
+    `cosines` are those of rows 0 and 1, 0 and 2, and so on to the last two. Pairs without a signature do not count.
+
+    >>> from sosie.features.shingles import Shingles
+    >>> from sosie.signatures.projection import RandomProjection
+    >>> features = Shingles(1).extract(["a b c d", "a b c d", "e f"], counts=True)
+    >>> found = signer_error(RandomProjection(bits=4000).fit(), features, np.array([1.0, 0.0, 0.0]), least=(0, 0.5))
+    >>> found.pairs.tolist(), bool(found.error[0] < 0.1), found.error[1].item()
+    ([3, 1], True, 0.0)
+    """
+    count = len(features)
+    if cosines.shape != (count * (count - 1) // 2,):
+        raise MismatchError(f"{cosines.size} cosines for all pairs of {count} rows: pass {count * (count - 1) // 2}")
+    signed = signer.sign(features)
+    rows = np.delete(np.arange(count), signed.unsigned)
+    a, b = np.triu_indices(len(rows), 1)
+    return cosine_error(
+        cosines[_place(rows[a], rows[b], count)], signer.spec.similarity(_distances(signed.words)), least
+    )
+
+
+def _place(a: I64, b: I64, count: int) -> I64:
+    """Return where the pair (a, b) of so many rows stands, a < b, among all pairs in order."""
+    return a * (2 * count - a - 1) // 2 + b - a - 1
+
+
+def _distances(words: U64) -> I32:
+    """Return the Hamming distance of all pairs of rows, in order."""
+    found = [np.bitwise_count(words[row] ^ words[row + 1 :]).sum(axis=1, dtype=np.int32) for row in range(len(words))]
+    return np.concatenate([np.empty(0, np.int32), *found])
