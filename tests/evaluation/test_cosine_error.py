@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sosie import Features, Minhash, MismatchError, RandomProjection, Shingles, Signatures, Simhash, TopSig
 from sosie.evaluation.cosine_error import cosine_error, signer_error
+from sosie.evaluation.cosines import cosines
 
 numbers = st.floats(-1, 1)
 
@@ -42,8 +43,8 @@ class Stub:
 
 def test_rows_without_a_signature_do_not_count():
     features = Features(np.arange(3, dtype=np.uint64), np.array([0, 1, 1, 2, 3]))
-    cosines = np.array([9, 0.1, 0.2, 9, 9, 0.5])  # of (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)
-    found = signer_error(Stub(), features, cosines, least=(0, 0.15, 0.6))
+    true = np.array([[1, 9, 0.1, 0.2], [9, 1, 9, 9], [0.1, 9, 1, 0.5], [0.2, 9, 0.5, 1]])
+    found = signer_error(Stub(), features, true, least=(0, 0.15, 0.6))
     assert found.pairs.tolist() == [3, 2, 0]
     assert found.error[:2] == pytest.approx([(0.1 + 0 + 0.3) / 3, 0.15]) and np.isnan(found.error[2])
 
@@ -51,14 +52,14 @@ def test_rows_without_a_signature_do_not_count():
 def test_every_method_with_a_similarity_can_be_judged():
     texts = ["a b c d e f", "a b c d e g", "h i j k", ""]
     features = Shingles(1).extract(texts, counts=True)
-    cosines = np.array([5 / 6, 0, 0, 0, 0, 0])
+    true = cosines(features, features.counts.astype(np.float64))
     for spec in (RandomProjection(bits=2000), Simhash(bits=2000), Minhash(minima=2000, rows=1), TopSig(bits=2000)):
-        found = signer_error(spec.fit(features), features, cosines)
+        found = signer_error(spec.fit(features), features, true)
         assert found.pairs.tolist() == [3, 1, 1] and found.error[0] < 0.2
 
 
 def test_what_does_not_fit_together_is_refused():
     with pytest.raises(MismatchError, match="2 estimates for 3 cosines"):
         cosine_error(np.zeros(3), np.zeros(2))
-    with pytest.raises(MismatchError, match="pass 1"):
+    with pytest.raises(MismatchError, match="every two of 2 rows"):
         signer_error(Stub(), Features(np.arange(2, dtype=np.uint64), np.arange(3)), np.zeros(3))

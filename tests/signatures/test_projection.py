@@ -11,10 +11,8 @@ from tests import oracle_projection
 
 from sosie import Features, RandomProjection, Shingles, Simhash, UsageError
 from sosie.evaluation.cosine_error import signer_error
+from sosie.evaluation.cosines import cosines
 from sosie.evaluation.planted import PlantedCorpus
-from sosie.matches.measured import similarities
-from sosie.matches.sets import rows_of
-from sosie.matches.similarity import Similarity
 
 hashes = st.integers(0, 2**64 - 1)
 counts = st.one_of(st.integers(1, 50), st.sampled_from([32767, 32768, 2**31 - 1]))
@@ -122,10 +120,8 @@ def test_the_error_of_the_cosine_is_that_of_the_paper():
     """NFL Table 1: .040 over all pairs of 1,064 documents at 1000 bits, .124 at 100."""
     texts = next(PlantedCorpus(documents=1064, copies=0.3, seed=2).tables())["text"]
     features = Shingles(1).extract(texts, counts=True)
-    sets = rows_of(features.hashes, features.offsets[:-1], features.offsets[1:])
-    weights = features.counts.astype(np.float64)
-    cosines = similarities(sets, *np.triu_indices(1064, 1), Similarity("cosine", weights))
+    true = cosines(features, features.counts.astype(np.float64))
     for bits, bound in ((1000, 0.040), (100, 0.126)):
-        found = signer_error(RandomProjection(bits=bits, shingles=Shingles(1)).fit(), features, cosines)
+        found = signer_error(RandomProjection(bits=bits, shingles=Shingles(1)).fit(), features, true)
         assert found.pairs[0] == 1064 * 1063 // 2
         assert bound * 0.85 < found.error[0] <= bound

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from sosie.errors import MismatchError
-from sosie.types import F64, I32, I64, U64, Features, Signatures
+from sosie.evaluation.cosines import distances, each_pair
+from sosie.types import F64, I64, Features, Signatures
 
 LEAST = (0.0, 0.1, 0.2)  # the intervals of the paper: all pairs, and those whose cosine is not below .1 and .2
 
@@ -54,34 +55,22 @@ def cosine_error(cosines: F64, estimates: F64, least: Sequence[float] = LEAST) -
 
 
 def signer_error(signer: Estimating, features: Features, cosines: F64, least: Sequence[float] = LEAST) -> CosineError:
-    """Sign rows of features and compare the estimates of all pairs with their cosines.
+    """Sign rows of features and compare the estimates of all pairs with the cosines of every two rows.
 
-    `cosines` are those of rows 0 and 1, 0 and 2, and so on to the last two. Pairs without a signature do not count.
+    Pairs of which one has no signature do not count.
 
     >>> from sosie.features.shingles import Shingles
     >>> from sosie.signatures.projection import RandomProjection
     >>> features = Shingles(1).extract(["a b c d", "a b c d", "e f"], counts=True)
-    >>> found = signer_error(RandomProjection(bits=4000).fit(), features, np.array([1.0, 0.0, 0.0]), least=(0, 0.5))
+    >>> true = np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> found = signer_error(RandomProjection(bits=4000).fit(), features, true, least=(0, 0.5))
     >>> found.pairs.tolist(), bool(found.error[0] < 0.1), found.error[1].item()
     ([3, 1], True, 0.0)
     """
     count = len(features)
-    if cosines.shape != (count * (count - 1) // 2,):
-        raise MismatchError(f"{cosines.size} cosines for all pairs of {count} rows: pass {count * (count - 1) // 2}")
+    if cosines.shape != (count, count):
+        raise MismatchError(f"cosines of every two of {count} rows, got {list(cosines.shape)}")
     signed = signer.sign(features)
     rows = np.delete(np.arange(count), signed.unsigned)
-    a, b = np.triu_indices(len(rows), 1)
-    return cosine_error(
-        cosines[_place(rows[a], rows[b], count)], signer.spec.similarity(_distances(signed.words)), least
-    )
-
-
-def _place(a: I64, b: I64, count: int) -> I64:
-    """Return where the pair (a, b) of so many rows stands, a < b, among all pairs in order."""
-    return a * (2 * count - a - 1) // 2 + b - a - 1
-
-
-def _distances(words: U64) -> I32:
-    """Return the Hamming distance of all pairs of rows, in order."""
-    found = [np.bitwise_count(words[row] ^ words[row + 1 :]).sum(axis=1, dtype=np.int32) for row in range(len(words))]
-    return np.concatenate([np.empty(0, np.int32), *found])
+    a, b = each_pair(len(rows))
+    return cosine_error(cosines[rows[a], rows[b]], signer.spec.similarity(distances(signed.words)[a, b]), least)
