@@ -19,10 +19,13 @@ numbers = st.floats(-1, 1)
 @given(st.lists(st.tuples(numbers, numbers), max_size=20), st.lists(numbers, min_size=1, max_size=4))
 def test_any_pairs(pairs, least):
     found = cosine_error(np.array([true for true, _ in pairs]), np.array([guess for _, guess in pairs]), least)
-    for bound, count, error in zip(least, found.pairs, found.error, strict=True):
-        apart = [abs(true - guess) for true, guess in pairs if true >= bound]
+    for bound, count, error, bias in zip(least, found.pairs, found.error, found.bias, strict=True):
+        apart = [guess - true for true, guess in pairs if true >= bound]
         assert count == len(apart)
-        assert error == pytest.approx(sum(apart) / len(apart)) if apart else np.isnan(error)
+        if apart:
+            assert error == pytest.approx(sum(map(abs, apart)) / count) and bias == pytest.approx(sum(apart) / count)
+        else:
+            assert np.isnan(error) and np.isnan(bias)
 
 
 @dataclass(frozen=True)

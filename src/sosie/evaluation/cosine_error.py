@@ -30,28 +30,29 @@ class Estimating(Protocol):
 class CosineError:
     """`error[i]` is the mean absolute error over the `pairs[i]` pairs whose true cosine is at least `least[i]`.
 
-    It is NaN where there are none.
+    `bias[i]` is the mean of estimate less cosine: what more bits do not take away. Both are NaN where there are none.
     """
 
     least: F64
     pairs: I64
     error: F64
+    bias: F64
 
 
 def cosine_error(cosines: F64, estimates: F64, least: Sequence[float] = LEAST) -> CosineError:
     """Compare the estimate of each pair with its cosine.
 
     >>> found = cosine_error(np.array([0.0, 0.1, 0.5]), np.array([0.3, 0.1, 0.4]))
-    >>> found.pairs.tolist(), found.error.round(3).tolist()
-    ([3, 2, 1], [0.133, 0.05, 0.1])
+    >>> found.pairs.tolist(), found.error.round(3).tolist(), found.bias.round(3).tolist()
+    ([3, 2, 1], [0.133, 0.05, 0.1], [0.067, -0.05, -0.1])
     """
     if cosines.shape != estimates.shape:
         raise MismatchError(f"{estimates.size} estimates for {cosines.size} cosines")
-    apart = np.abs(estimates - cosines)
-    within = [cosines >= bound for bound in least]
-    pairs = np.array([np.count_nonzero(each) for each in within], np.int64)
-    errors = [apart[each].mean() if count else np.nan for each, count in zip(within, pairs.tolist(), strict=True)]
-    return CosineError(np.asarray(least, np.float64), pairs, np.asarray(errors, np.float64))
+    apart = [(estimates - cosines)[cosines >= bound] for bound in least]
+    pairs = np.array([each.size for each in apart], np.int64)
+    error = np.array([np.abs(each).mean() if each.size else np.nan for each in apart])
+    bias = np.array([each.mean() if each.size else np.nan for each in apart])
+    return CosineError(np.asarray(least, np.float64), pairs, error, bias)
 
 
 def signer_error(signer: Estimating, features: Features, cosines: F64, least: Sequence[float] = LEAST) -> CosineError:
