@@ -172,6 +172,7 @@ def draw(found: list[Measured], name: str) -> None:
 
     figure, axes = panels(3)
     theirs = {bits: row for (method, bits), row in PAPER.items() if method == "gaussian"}
+    axes[0].loglog(BITS, np.sqrt(np.pi / 2 / np.array(BITS)), color="0.6", ls=":", label="sqrt(pi / (2 bits))")
     for axis, title, interval in zip(axes, ("all pairs", "pairs with a cosine >= .2", "time"), (0, 2, 3), strict=True):
         for colour, method in zip(COLOURS, (*VECTORS, "simhash"), strict=False):
             ours = [each for each in found if each.name == method]
@@ -183,10 +184,7 @@ def draw(found: list[Measured], name: str) -> None:
         if interval < 3:
             axis.set_yticks([0.02, 0.05, 0.1, 0.2], [".02", ".05", ".1", ".2"])
         axis.minorticks_off()
-        axis.legend(frameon=False, fontsize=8)
-    line = np.array([BITS[0], BITS[-1]])
-    axes[0].loglog(line, np.sqrt(np.pi / 2 / line), color="0.6", ls=":", label="sqrt(pi / (2 bits))")
-    axes[0].legend(frameon=False, fontsize=8)
+        axis.legend(frameon=False, fontsize=8, loc="center left" if interval == 3 else "upper right")
     figure.suptitle(name, fontsize=10)
     print(f"Plot: {save(figure, 'nfl-table1').name}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,20 @@ from sosie.types import F64
 class Angular:
     """A spec of which two documents differ in each bit with the probability of their angle / pi."""
 
+    quantisation: ClassVar[str] = "sign"
+    encoding: ClassVar[str] = "bits"
+
     bits: int
+
+    @property
+    def code_length(self) -> int:
+        """The bits of the signature."""
+        return self.bits
+
+    @property
+    def multiplicity(self) -> int:
+        """One signature for each document: the radius of a search decides what is found."""
+        return 1
 
     def similarity(self, distance: Any) -> F64:
         """Return the cosine that Hamming distances stand for: cos(pi distance / bits).

@@ -39,6 +39,7 @@ class RandomProjection(Angular, Spec):
 
     method: ClassVar[str] = "projection"
     version: ClassVar[int] = 1
+    embedding: ClassVar[str] = "projections on random Gaussian or ternary vectors"
 
     bits: int = 1000
     vectors: Vectors = "gaussian"

@@ -38,6 +38,7 @@ class TopSig(Angular, Spec):
 
     method: ClassVar[str] = "topsig"
     version: ClassVar[int] = 1
+    embedding: ClassVar[str] = "sums of term weights at random places"
 
     shingles: Shingles = Shingles(width=1)
     bits: int = 1024
