@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from sosie.features.frequencies import DocumentFrequencies as DocumentFrequencies
     from sosie.features.shingles import Shingles as Shingles
+    from sosie.features.term_counts import TermCounts as TermCounts
     from sosie.index.blocks import BlockIndex as BlockIndex
     from sosie.index.files import load_index as load_index
     from sosie.index.flat import FlatIndex as FlatIndex
@@ -61,8 +62,10 @@ if TYPE_CHECKING:
     from sosie.signatures.files import save_signatures as save_signatures
     from sosie.signatures.fuzzy import FuzzyFingerprint as FuzzyFingerprint
     from sosie.signatures.minhash import Minhash as Minhash
+    from sosie.signatures.projection import RandomProjection as RandomProjection
     from sosie.signatures.pstable import PStable as PStable
     from sosie.signatures.simhash import Simhash as Simhash
+    from sosie.signatures.topsig import TopSig as TopSig
     from sosie.storage.output import Output as Output
     from sosie.text.passages import passages as passages
     from sosie.types import (
@@ -112,6 +115,7 @@ _HOMES = {
     "PStable": "sosie.signatures.pstable",
     "Pairs": "sosie.types",
     "ProbeIndex": "sosie.index.probes",
+    "RandomProjection": "sosie.signatures.projection",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
     "Simhash": "sosie.signatures.simhash",
@@ -121,6 +125,8 @@ _HOMES = {
     "Source": "sosie.documents.source",
     "StorageError": "sosie.errors",
     "TextIndex": "sosie.search.text_index",
+    "TermCounts": "sosie.features.term_counts",
+    "TopSig": "sosie.signatures.topsig",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
     "dedup": "sosie.deduplicate",

@@ -16,11 +16,23 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests import oracle, oracle_keys, oracle_text
+from tests import oracle, oracle_keys, oracle_projection, oracle_text
 
 import sosie
-from sosie import FuzzyFingerprint, Minhash, MismatchError, PStable, Shingles, Simhash, StorageError, UsageError
+from sosie import (
+    FuzzyFingerprint,
+    Minhash,
+    MismatchError,
+    PStable,
+    RandomProjection,
+    Shingles,
+    Simhash,
+    StorageError,
+    TopSig,
+    UsageError,
+)
 from sosie.signatures.registry import METHODS, spec_from_dict
+from sosie.signatures.spec import Spec
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "signatures.json"
 TEXTS = json.loads(GOLDEN.read_text("utf-8"))["texts"]
@@ -30,7 +42,7 @@ WORDLESS = [row for row, text in enumerate(TEXTS) if not oracle_text.words(text)
 
 @dataclass(frozen=True)
 class Case:
-    spec: FuzzyFingerprint | Minhash | PStable | Simhash
+    spec: Spec
     keys: bool = False
 
     @property
@@ -84,6 +96,17 @@ CASES = [
     Case(FuzzyFingerprint(code_length=6, multiplicity=3, shingles=Shingles(3, "prefix")), keys=True),
     Case(FuzzyFingerprint(code_length=4, multiplicity=1, intervals=3, seed=5, shingles=Shingles(1)), keys=True),
     HASHED,
+    *(
+        Case(RandomProjection(bits=bits, vectors=vectors, weighting=weighting))
+        for bits, vectors, weighting in (
+            *((64, "gaussian", "binary"), (1000, "gaussian", "tf"), (65, "gaussian", "bm25"), (130, "ternary", "tf")),
+            *((1000, "ternary", "tf-idf"), (2049, "gaussian", "tf")),
+        )
+    ),
+    Case(RandomProjection(bits=200, seed=2**32 - 1, shingles=Shingles(1))),
+    Case(RandomProjection(bits=128, vectors="ternary", seed=3, shingles=Shingles(4, "char"))),
+    *(Case(TopSig(bits=bits, density=density)) for bits, density in ((1024, 21), (100, 10), (64, 1), (2049, 21))),
+    Case(TopSig(bits=1000, seed=2**32 - 1, shingles=Shingles(2))),
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -143,6 +166,12 @@ def test_bits_are_those_of_plain_python(case):
             expected.append(oracle_keys.p_stable_keys(weighted, spec))
         elif isinstance(spec, FuzzyFingerprint):
             expected.append(fuzzy.keys(counts))
+        elif isinstance(spec, RandomProjection):
+            weighted = oracle.weights(counts, spec.weighting, [Counter(row) for row in rows])
+            expected.append(oracle_projection.projection(weighted.items(), spec.bits, spec.seed, spec.vectors))
+        elif isinstance(spec, TopSig):
+            weighted = oracle_projection.term_weights(counts, [Counter(row) for row in rows])
+            expected.append(oracle_projection.topsig(weighted.items(), spec.bits, spec.density, spec.seed))
         elif case.keys:
             expected.append(oracle.band_keys(oracle.minima(counts, spec.minima, spec.seed), spec.rows))
         else:
@@ -206,7 +235,7 @@ def test_padding_bits_are_zero(case, collection):
         assert values(case.sign(collection)).shape[1] == case.spec.multiplicity
         return
     signed = case.sign(collection)
-    bits = case.spec.bits if isinstance(case.spec, Simhash) else case.spec.minima * case.spec.b
+    bits = case.spec.minima * case.spec.b if isinstance(case.spec, Minhash) else case.spec.bits
     assert signed.bits == bits and signed.words.shape[1] == -(-bits // 64)
     used = np.bitwise_or.reduce(signed.words, axis=0)
     everything = int.from_bytes(used.astype("<u8").tobytes(), "little")
@@ -305,6 +334,10 @@ def test_digests_differ_when_any_field_differs():
         *(PStable(weighting="binary"), PStable(seed=1), PStable(shingles=Shingles(1, "prefix"))),
         *(FuzzyFingerprint(), FuzzyFingerprint(code_length=3), FuzzyFingerprint(intervals=3)),
         *(FuzzyFingerprint(multiplicity=2), FuzzyFingerprint(seed=1), FuzzyFingerprint(shingles=Shingles(1))),
+        *(RandomProjection(), RandomProjection(bits=64), RandomProjection(vectors="ternary")),
+        *(RandomProjection(weighting="bm25"), RandomProjection(seed=1), RandomProjection(shingles=Shingles(1))),
+        *(TopSig(), TopSig(bits=1000), TopSig(density=20), TopSig(least_terms=2), TopSig(seed=1)),
+        *(TopSig(shingles=Shingles()), TopSig(shingles=Shingles(1, "char"))),
     ]
     assert len({spec.digest for spec in specs}) == len(specs)
     assert Simhash(bits=64).digest == Simhash().digest
@@ -324,6 +357,10 @@ def test_digests_cover_the_version_and_the_tables(monkeypatch):
         *((Simhash, {"bits": bits}) for bits in (0, -1, 4097)),
         *((Simhash, {"weighting": "idf"}), (Simhash, {"seed": -1}), (Minhash, {"seed": 2**32})),
         *((Minhash, {"minima": 0}), (Minhash, {"minima": 4097}), (Minhash, {"rows": 0}), (Minhash, {"rows": 129})),
+        *((RandomProjection, {"bits": bits}) for bits in (0, 4097)),
+        *((RandomProjection, {"vectors": "uniform"}), (RandomProjection, {"weighting": "idf"})),
+        *((TopSig, {"bits": 1}), (TopSig, {"bits": 4097}), (TopSig, {"density": 0}), (TopSig, {"density": 513})),
+        *((TopSig, {"least_terms": 0}), (TopSig, {"seed": 2**32})),
         *((Minhash, {"b": 0}), (Minhash, {"b": 33}), (Minhash, {"minima": 4096, "b": 2})),
         *((PStable, {"code_length": 0}), (PStable, {"multiplicity": 0}), (PStable, {"code_length": 1000})),
         *((PStable, {"interval": interval}) for interval in (0, -1, float("nan"), float("inf"))),

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sosie.documents.reading import Reading
-from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
+from sosie.features.runs import AHEAD, Piece, Run, Runs, batches_of, merged, pieces
 from sosie.features.shingles import Shingles
 from sosie.kernels.arrays import read_only
 from sosie.kernels.distinct import distinct
 from sosie.kernels.lookup_counts import leading_bits, lookup_counts
-from sosie.kernels.merge_counts import merge_counts
-from sosie.kernels.parallel import ordered_map, spans
-from sosie.text.column import TextColumn, as_column
+from sosie.kernels.parallel import ordered_map
 from sosie.types import I64, U64, Features
-
-SPAN = 1 << 20  # bytes of text, or of features, that one task counts
-AHEAD = 8  # tasks per thread that wait while runs are merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +56,7 @@ class DocumentFrequencies:
 
     def __add__(self, other: DocumentFrequencies) -> DocumentFrequencies:
         """Return the frequencies of both collections together."""
-        run = _merged(_Run(self.features, self.counts), _Run(other.features, other.counts))
+        run = merged(Run(self.features, self.counts), Run(other.features, other.counts))
         return DocumentFrequencies(*run, self.documents + other.documents, self.length + other.length)
 
     def lookup(self, hashes: U64) -> I64:
@@ -97,18 +91,13 @@ def count_frequencies(
     Pieces of a batch are sorted on threads and merged as runs that double in size. So each feature is held about once,
     twice while two runs become one, and nothing depends on how the collection is cut.
     """
-    runs: list[_Run] = []
+    runs = Runs()
     documents = length = 0
-    counted = ordered_map(partial(_count, shingles=shingles), _pieces(batches), threads, ahead=AHEAD)
+    counted = ordered_map(partial(_count, shingles=shingles), pieces(batches), threads, ahead=AHEAD)
     for run, rows, occurrences in counted:
         documents, length = documents + rows, length + occurrences
-        runs.append(run)
-        while len(runs) > 1 and len(runs[-2].features) < 2 * len(runs[-1].features):
-            runs.append(_merged(runs.pop(), runs.pop()))
-    while len(runs) > 1:
-        runs.append(_merged(runs.pop(), runs.pop()))
-    whole = runs[0] if runs else _Run(np.empty(0, np.uint64), np.empty(0, np.int64))
-    return DocumentFrequencies(*whole, documents, length)
+        runs.add(run)
+    return DocumentFrequencies(*runs.whole(), documents, length)
 
 
 def collection_frequencies(collection: Any, shingles: Shingles, threads: int | None = None) -> DocumentFrequencies:
@@ -119,39 +108,10 @@ def collection_frequencies(collection: Any, shingles: Shingles, threads: int | N
     """
     if isinstance(collection, DocumentFrequencies):
         return collection
-    reading = collection.batches(threads) if isinstance(collection, Source) else collection
-    if not isinstance(reading, Reading):
-        return count_frequencies([reading], shingles, threads)
-    if reading.documents:
-        raise UsageError("this reading has begun, so its first texts are gone: pass the Source, or its batches() anew")
-    return count_frequencies((batch.texts for batch in reading), shingles, threads)
+    return count_frequencies(batches_of(collection, threads), shingles, threads)
 
 
-class _Run(NamedTuple):
-    """Features, sorted and distinct, and in how many documents each occurs."""
-
-    features: U64
-    counts: I64
-
-
-class _Piece(NamedTuple):
-    """Consecutive rows of a batch."""
-
-    batch: TextColumn | Features
-    start: int
-    stop: int
-
-
-def _pieces(batches: Iterable[Any]) -> Iterator[_Piece]:
-    for batch in batches:
-        if isinstance(batch, Features):
-            yield from (_Piece(batch, *span) for span in spans(batch.offsets, SPAN // 8))
-        else:
-            column = as_column(batch)
-            yield from (_Piece(column, *span) for span in spans(column.offsets, SPAN))
-
-
-def _count(piece: _Piece, shingles: Shingles) -> tuple[_Run, int, int]:
+def _count(piece: Piece, shingles: Shingles) -> tuple[Run, int, int]:
     """Return the run of a piece, how many rows it has, and how many occurrences they hold."""
     batch, start, stop = piece
     if isinstance(batch, Features):
@@ -163,8 +123,4 @@ def _count(piece: _Piece, shingles: Shingles) -> tuple[_Run, int, int]:
         every, offsets = shingles.occurrences(batch, start, stop)
         hashes, occurrences = distinct(every, offsets)[0], len(every)
     features, _, counts = distinct(hashes, np.array([0, len(hashes)]), True)
-    return _Run(features, np.asarray(counts, np.int64)), stop - start, occurrences
-
-
-def _merged(a: _Run, b: _Run) -> _Run:
-    return _Run(*merge_counts(*map(read_only, a), *map(read_only, b)))
+    return Run(features, np.asarray(counts, np.int64)), stop - start, occurrences

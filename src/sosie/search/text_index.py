@@ -188,10 +188,14 @@ class TextIndex:
             os.rename(output.scratch / RejectLog.name, output.path / RejectLog.name)
 
     def similarity(self, distances: Any) -> F64 | None:
-        """Return the similarity that each distance is an estimate of; None without a signer that knows."""
+        """Return the similarity that each distance is an estimate of, to four digits; None without a signer that knows.
+
+        Estimates below 0 are 0.
+        """
         if self._signer is None:
             return None
-        return self._signer.spec.similarity(distances, keys=isinstance(self.index, KeyIndex))
+        estimate = self._signer.spec.similarity(distances, keys=isinstance(self.index, KeyIndex))
+        return None if estimate is None else np.maximum(estimate, 0.0).round(4)
 
     def _check(self, entries: Entries) -> Any:
         """Return signatures for an index of signatures, and keys for one of keys."""

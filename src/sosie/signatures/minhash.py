@@ -96,17 +96,17 @@ class Minhash(Spec):
         return float(1 - (1 - similarity**self.rows) ** self.bands)
 
     def similarity(self, distances: Any, *, keys: bool = False) -> F64:
-        """Return the Jaccard similarity that each distance is an estimate of, to four digits.
+        """Return the Jaccard similarity that each distance is an estimate of.
 
         Of two b-bit signatures, a minimum that differs makes half of its bits differ; of keys, the share of equal ones
         estimates J^rows.
 
-        >>> Minhash().similarity([0, 16, 64]).tolist(), Minhash().similarity([0, 24], keys=True).tolist()
+        >>> Minhash().similarity([0, 16, 64]).tolist(), Minhash().similarity([0, 24], keys=True).round(4).tolist()
         ([1.0, 0.75, 0.0], [1.0, 0.5253])
         """
         far = np.asarray(distances, np.float64) / (self.bands if keys else self.minima * self.b)
         estimate = (1 - far) ** (1 / self.rows) if keys else np.maximum(1 - 2 * far, 0.0)
-        return np.asarray(estimate).round(4)
+        return np.asarray(estimate)
 
     def fit(self, texts: Any = None, *, threads: int | None = None) -> MinhashSigner:
         """Return a signer; minhash needs no statistics, so no texts are read."""

@@ -9,11 +9,15 @@ from sosie.errors import StorageError, UsageError
 from sosie.features.shingles import Shingles
 from sosie.signatures.fuzzy import FuzzyFingerprint
 from sosie.signatures.minhash import Minhash
+from sosie.signatures.projection import RandomProjection
 from sosie.signatures.pstable import PStable
 from sosie.signatures.simhash import Simhash
 from sosie.signatures.spec import Spec
+from sosie.signatures.topsig import TopSig
 
-METHODS: dict[str, type[Spec]] = {kind.method: kind for kind in (FuzzyFingerprint, Minhash, PStable, Simhash)}
+METHODS: dict[str, type[Spec]] = {
+    kind.method: kind for kind in (FuzzyFingerprint, Minhash, PStable, RandomProjection, Simhash, TopSig)
+}
 
 
 def spec_from_dict(data: dict[str, Any]) -> Spec:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,16 +14,17 @@ from sosie.features.weighting import weights as weigh
 from sosie.kernels.distinct import distinct
 from sosie.kernels.parallel import ordered_map, spans
 from sosie.kernels.simhash import signs, simhash, simhash_sums, simhash_weighted
+from sosie.signatures.angular import Angular
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import SPAN, Signed, Spec, sign_spans
-from sosie.types import F32, F64, I64, U64, Features, Signatures
+from sosie.types import F32, I64, U64, Features, Signatures
 
 MAXIMUM_WEIGHT = float(1 << 24)
 MAXIMUM_BITS = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simhash(Spec):
+class Simhash(Angular, Spec):
     """Signatures of 1 to 4096 bits; their Hamming distance estimates the angle between two documents' features.
 
     `weighting` is "tf" (a feature weighs as often as it occurs), "binary" (each distinct feature weighs 1), "tf-idf" or
@@ -79,32 +79,6 @@ class Simhash(Spec):
         if not self.needs_texts or texts is None:
             return SimhashSigner(self)
         return SimhashSigner(self, collection_frequencies(texts, self.shingles, threads))
-
-    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
-        """Return the cosine that each distance is an estimate of, to four digits: the share of equal bits is an angle.
-
-        >>> Simhash(bits=64).similarity([0, 8, 32]).tolist()
-        [1.0, 0.9239, 0.0]
-        """
-        angles = np.pi * np.asarray(distances, np.float64) / self.bits
-        return np.maximum(np.cos(angles), 0.0).round(4)
-
-    def radius(self, cosine: float, recall: float = 0.99) -> int:
-        """Return the smallest radius that holds a pair of this cosine with at least the given probability.
-
-        >>> Simhash(bits=64).radius(8 / 9), Simhash(bits=256).radius(8 / 9)
-        (17, 53)
-        """
-        if not 0 <= cosine <= 1 or not 0 < recall < 1:
-            raise UsageError(f"cosine must be from 0 to 1 and recall between 0 and 1, got {cosine} and {recall}")
-        if cosine == 1:
-            return 0
-        flip = math.acos(cosine) / math.pi
-        reached, radius = 0.0, -1
-        while reached < recall and radius < self.bits:
-            radius += 1
-            reached += _binomial(self.bits, radius, flip)
-        return radius
 
 
 @dataclass(frozen=True)
@@ -211,8 +185,3 @@ class SimhashSigner(Signer):
         if self.spec.bits % 64:
             words[:, -1] &= np.uint64((1 << self.spec.bits % 64) - 1)
         return words
-
-
-def _binomial(n: int, k: int, p: float) -> float:
-    choices = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return math.exp(choices + k * math.log(p) + (n - k) * math.log1p(-p))
