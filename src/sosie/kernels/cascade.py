@@ -1,0 +1,210 @@
+"""The k nearest rows of each query by a cascade: rows of few carries are collected, then compared from the fewest up.
+
+Keys are `carries << 50 | distance << 35 | row`; the distance of a row that was not compared yet is `UNKNOWN`. Rows that
+are known for another reason than their carries have 0 of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sosie.kernels.arrays import F64, I64, U64
+from sosie.kernels.bits import trailing_zeros
+from sosie.kernels.compile import kernel
+from sosie.kernels.cut_off import Aim, chance, reach
+from sosie.kernels.majorities import CHAIN_CHUNK
+from sosie.kernels.plane_count import add_planes, mark_below
+from sosie.kernels.plane_top import UNFILLED
+from sosie.kernels.planes import Asked
+from sosie.kernels.popcount import popcount
+from sosie.kernels.prefetch import prefetch
+
+CARRIES, DISTANCE, UNKNOWN = 50, 35, (1 << 15) - 1
+_AHEAD = 16  # rows whose words are asked for before they are compared
+_FIRST = 16  # blocks until the cut-offs are tightened for the first time; then when they are twice as many
+
+
+class Rows(NamedTuple):
+    """What a cascade searches: `majorities[block, adder, 4, 8]`, the marks of rows that are there, and their words."""
+
+    majorities: U64
+    live: U64
+    words: U64
+
+
+class Sought(NamedTuple):
+    """Queries and what is known of them.
+
+    `adders[query]` are counted; `keys[query, room]` are held, `state[query]` says how many, and up to which carries
+    rows are collected; `compared[query, carries]` counts the rows that were compared.
+    """
+
+    queries: U64
+    adders: I64
+    keys: I64
+    state: I64
+    compared: I64
+
+
+def seek(queries: U64, adders: I64, known: I64, k: int) -> Sought:
+    """Return queries with rows that are known of them, and room for k rows of each number of carries, and some more."""
+    count, most = len(queries), int(adders.max(initial=0))
+    keys = np.empty((count, known.shape[1] + k * (most + 2) + 2048), np.int64)
+    keys[:, : known.shape[1]] = known
+    state = np.stack([np.full(count, known.shape[1]), adders], axis=1)
+    return Sought(queries, adders, keys, state, np.zeros((count, most + 1), np.int64))
+
+
+@kernel
+def cascade(rows: Rows, span: tuple[int, int], asked: Asked, sought: Sought, k: int, aim: Aim) -> None:
+    """Leave in `keys` whatever of the blocks in `span` may be among the k nearest; `aim` is the bits and the recall."""
+    queries, chunks = asked.units.shape[0], asked.units.shape[1]
+    flat, marks = rows.majorities.reshape(rows.majorities.size), rows.live.reshape(rows.live.size)
+    stride = rows.majorities.shape[1] * 32
+    found, best = np.empty(8, np.uint64), np.empty(k, np.int64)
+    heights = np.zeros(queries, np.int64)
+    for query in range(queries):
+        while sought.adders[query] >> heights[query]:
+            heights[query] += 1
+        _tighten(rows.words, sought, query, best, aim)
+    due = span[0] + _FIRST
+    for block in range(span[0], span[1]):
+        for chunk in range(chunks):
+            for query in range(queries):
+                counts, height = asked.slices[query], heights[query]
+                if chunk == 0:
+                    counts[:] = np.uint64(0)
+                order = asked.order[query, CHAIN_CHUNK * chunk :]
+                add_planes(flat, block * stride, order, asked.units[query, chunk], counts, height)
+                state = sought.state[query]
+                if chunk == chunks - 1 and mark_below(counts, height, state[1] + 1, marks, 8 * block, found):
+                    state[0] += _collect(counts, height, found, 512 * block, sought.keys[query, state[0] :])
+                    if state[0] > sought.keys.shape[1] - 512:
+                        _tighten(rows.words, sought, query, best, aim)
+        if block + 1 == due or block + 1 == span[1]:
+            due += due - span[0]
+            for query in range(queries):
+                _tighten(rows.words, sought, query, best, aim)
+    for query in range(queries):
+        sought.keys[query, sought.state[query, 0] :] = UNFILLED
+
+
+@kernel
+def _collect(counts: U64, height: int, found: U64, start: int, keys: I64) -> int:
+    """Write the rows marked in `found`, and return how many there are."""
+    total = 0
+    for lane in range(8):
+        marked = found[lane]
+        while marked != np.uint64(0):
+            bit = trailing_zeros(marked)
+            marked &= marked - np.uint64(1)
+            carries = np.uint64(0)
+            for level in range(height):
+                carries |= (counts[8 * level + lane] >> bit & np.uint64(1)) << np.uint64(level)
+            row = start + 64 * lane + np.int64(bit)
+            keys[total] = np.int64(carries) << CARRIES | UNKNOWN << DISTANCE | row
+            total += 1
+    return total
+
+
+@kernel
+def _tighten(words: U64, sought: Sought, query: int, best: I64, aim: Aim) -> None:
+    state = sought.state[query]
+    keys, compared = sought.keys[query, : state[0]], sought.compared[query, : sought.adders[query] + 1]
+    state[0], state[1], _ = tighten(words, sought.queries[query], keys, compared, best, aim)
+
+
+@kernel
+def tighten(
+    words: U64, query: U64, keys: I64, compared: I64, best: I64, aim: Aim
+) -> tuple[int, int, float]:
+    """Compare held rows from the fewest carries up, until those in `best` are expected to be what was asked.
+
+    `best` becomes the k nearest rows in order, as `distance << 35 | row`. Return how many keys must still be held, the
+    cut-off and the expected recall. A row that did not come before the worst of k rows with no more carries cannot be
+    one of the k nearest at any lower cut-off, and is held no more.
+    """
+    order, starts = _by_carries(keys, compared.size)
+    planes = 2 * compared.size - 1
+    flat, width = words.reshape(words.size), words.shape[1]
+    best[:] = UNFILLED
+    # half of the rows that may be missed: if so many and one more have a chance below 1/2, the recall is not reached
+    spare = min(best.size - 1, int(2 * best.size * (1.0 - aim.recall)))
+    held, last, lowest = 0, starts[compared.size], 0
+    for carries in range(compared.size):
+        for i in range(starts[carries], starts[carries + 1]):
+            ahead = (order[min(i + _AHEAD, last - 1)] & ((1 << DISTANCE) - 1)) * width
+            prefetch(flat, ahead)
+            prefetch(flat, ahead + min(8, width - 1))
+            near = order[i] & ((1 << CARRIES) - 1)
+            if near >> DISTANCE == UNKNOWN:
+                row = near & ((1 << DISTANCE) - 1)
+                near = distance_of(words[row], query) << DISTANCE | row
+                compared[carries] += 1
+            if near < best[-1] and _insert(best, near):
+                keys[held] = carries << CARRIES | near
+                held += 1
+                lowest = reach(best[best.size - 1 - spare] >> DISTANCE, planes, aim.bits, 0.0)
+        if carries >= lowest and best[-1] != UNFILLED:
+            expected = _expected(best, carries, planes, aim.bits)
+            if expected >= aim.recall:
+                return held, carries, expected
+    return held, compared.size - 1, 1.0
+
+
+@kernel
+def _insert(best: I64, near: int) -> bool:
+    """Put a row that comes before the last into its place, unless it is there already; say whether it was not."""
+    place = np.searchsorted(best, near)
+    if best[place] == near:
+        return False
+    for i in range(best.size - 1, place, -1):
+        best[i] = best[i - 1]
+    best[place] = near
+    return True
+
+
+@kernel
+def _expected(best: I64, carries: int, planes: int, bits: int) -> float:
+    """Return the mean chance of the rows to have at most so many carries."""
+    total = 0.0
+    for near in best:
+        total += chance(carries, near >> DISTANCE, planes, bits)
+    return total / best.size
+
+
+@kernel
+def _by_carries(keys: I64, carries: int) -> tuple[I64, I64]:
+    """Sort keys by their carries; those of c carries are from `starts[c]` to `starts[c + 1]`."""
+    starts = np.zeros(carries + 1, np.int64)
+    for key in keys:
+        if key != UNFILLED:
+            starts[(key >> CARRIES) + 1] += 1
+    for c in range(carries):
+        starts[c + 1] += starts[c]
+    place, order = starts.copy(), np.empty(keys.size, np.int64)
+    for key in keys:
+        if key != UNFILLED:
+            order[place[key >> CARRIES]] = key
+            place[key >> CARRIES] += 1
+    return order, starts
+
+
+@kernel
+def settle(words: U64, sought: Sought, aim: Aim, best: I64, cuts: I64, expected: F64) -> None:
+    """Set `best[query]` to the k nearest rows up to the cut-off, in order, as `distance << 35 | row`."""
+    for query in range(sought.queries.shape[0]):
+        compared = sought.compared[query, : sought.adders[query] + 1]
+        found = tighten(words, sought.queries[query], sought.keys[query], compared, best[query], aim)
+        cuts[query], expected[query] = found[1], found[2]
+
+
+@kernel
+def distance_of(words: U64, query: U64) -> int:
+    """Return in how many bits two signatures differ."""
+    total = np.uint64(0)
+    for i in range(query.size):
+        total += popcount(words[i] ^ query[i])
+    return np.int64(total)
