@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sosie.index.files import load_index as load_index
     from sosie.index.flat import FlatIndex as FlatIndex
     from sosie.index.keys import KeyIndex as KeyIndex
+    from sosie.index.planes import PlaneIndex as PlaneIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
     from sosie.matches.candidates import Exact as Exact
@@ -100,6 +101,7 @@ _HOMES = {
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
     "Pairs": "sosie.types",
+    "PlaneIndex": "sosie.index.planes",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
     "Simhash": "sosie.signatures.simhash",

@@ -27,6 +27,7 @@ _HOMES = {
     "BlockIndex": "sosie.index.blocks",
     "FlatIndex": "sosie.index.flat",
     "KeyIndex": "sosie.index.keys",
+    "PlaneIndex": "sosie.index.planes",
 }
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 

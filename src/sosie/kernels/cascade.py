@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.kernels.arrays import F64, I64, U64
+from sosie.kernels.arrays import F64, I32, I64, U64
 from sosie.kernels.bits import trailing_zeros
 from sosie.kernels.compile import kernel
 from sosie.kernels.cut_off import Aim, chance, reach
@@ -22,8 +22,10 @@ from sosie.kernels.popcount import popcount
 from sosie.kernels.prefetch import prefetch
 
 CARRIES, DISTANCE, UNKNOWN = 50, 35, (1 << 15) - 1
-_AHEAD = 16  # rows whose words are asked for before they are compared
-_FIRST = 16  # blocks until the cut-offs are tightened for the first time; then when they are twice as many
+ROW_BITS = DISTANCE
+_BLOCK = 512
+_AHEAD = 32  # rows whose words are asked for before they are compared
+_FIRST = 32  # blocks until the cut-offs are tightened for the first time; then when they are four times as many
 
 
 class Rows(NamedTuple):
@@ -37,7 +39,7 @@ class Rows(NamedTuple):
 class Sought(NamedTuple):
     """Queries and what is known of them.
 
-    `adders[query]` are counted; `keys[query, room]` are held, `state[query]` says how many, and up to which carries
+    `adders[query]` are counted; `keys[query, room]` are held, `state[query]` says how many, and up to how many carries
     rows are collected; `compared[query, carries]` counts the rows that were compared.
     """
 
@@ -49,9 +51,9 @@ class Sought(NamedTuple):
 
 
 def seek(queries: U64, adders: I64, known: I64, k: int) -> Sought:
-    """Return queries with rows that are known of them, and room for k rows of each number of carries, and some more."""
+    """Return queries with the rows that are known of them, and room for k more of each number of carries, and some."""
     count, most = len(queries), int(adders.max(initial=0))
-    keys = np.empty((count, known.shape[1] + k * (most + 2) + 2048), np.int64)
+    keys = np.empty((count, known.shape[1] + k * (most + 1) + 4 * _BLOCK), np.int64)
     keys[:, : known.shape[1]] = known
     state = np.stack([np.full(count, known.shape[1]), adders], axis=1)
     return Sought(queries, adders, keys, state, np.zeros((count, most + 1), np.int64))
@@ -59,10 +61,10 @@ def seek(queries: U64, adders: I64, known: I64, k: int) -> Sought:
 
 @kernel
 def cascade(rows: Rows, span: tuple[int, int], asked: Asked, sought: Sought, k: int, aim: Aim) -> None:
-    """Leave in `keys` whatever of the blocks in `span` may be among the k nearest; `aim` is the bits and the recall."""
-    queries, chunks = asked.units.shape[0], asked.units.shape[1]
+    """Leave in `keys` whatever of the blocks in `span` may be among the k nearest."""
+    order, units, slices, keys, state = asked.order, asked.units, asked.slices, sought.keys, sought.state
     flat, marks = rows.majorities.reshape(rows.majorities.size), rows.live.reshape(rows.live.size)
-    stride = rows.majorities.shape[1] * 32
+    stride, queries = rows.majorities.shape[1] * 32, units.shape[0]
     found, best = np.empty(8, np.uint64), np.empty(k, np.int64)
     heights = np.zeros(queries, np.int64)
     for query in range(queries):
@@ -71,24 +73,28 @@ def cascade(rows: Rows, span: tuple[int, int], asked: Asked, sought: Sought, k: 
         _tighten(rows.words, sought, query, best, aim)
     due = span[0] + _FIRST
     for block in range(span[0], span[1]):
-        for chunk in range(chunks):
-            for query in range(queries):
-                counts, height = asked.slices[query], heights[query]
-                if chunk == 0:
-                    counts[:] = np.uint64(0)
-                order = asked.order[query, CHAIN_CHUNK * chunk :]
-                add_planes(flat, block * stride, order, asked.units[query, chunk], counts, height)
-                state = sought.state[query]
-                if chunk == chunks - 1 and mark_below(counts, height, state[1] + 1, marks, 8 * block, found):
-                    state[0] += _collect(counts, height, found, 512 * block, sought.keys[query, state[0] :])
-                    if state[0] > sought.keys.shape[1] - 512:
-                        _tighten(rows.words, sought, query, best, aim)
+        for chunk in range(units.shape[1]):
+            _count(flat, block * stride, order, units, chunk, slices, heights)
+        for query in range(queries):
+            if mark_below(slices[query], heights[query], state[query, 1] + 1, marks, 8 * block, found):
+                place = keys[query, state[query, 0] :]
+                state[query, 0] += _collect(slices[query], heights[query], found, _BLOCK * block, place)
+                if state[query, 0] > keys.shape[1] - _BLOCK:
+                    _tighten(rows.words, sought, query, best, aim)
         if block + 1 == due or block + 1 == span[1]:
-            due += due - span[0]
+            due += 3 * (due - span[0])
             for query in range(queries):
                 _tighten(rows.words, sought, query, best, aim)
-    for query in range(queries):
-        sought.keys[query, sought.state[query, 0] :] = UNFILLED
+
+
+@kernel
+def _count(majorities: U64, start: int, order: I32, units: I64, chunk: int, slices: U64, heights: I64) -> None:
+    """Add a chunk of the carries of every query to its counts."""
+    for query in range(units.shape[0]):
+        if chunk == 0:
+            slices[query] = np.uint64(0)
+        place = CHAIN_CHUNK * chunk
+        add_planes(majorities, start, order[query, place:], units[query, chunk], slices[query], heights[query])
 
 
 @kernel
@@ -127,17 +133,17 @@ def tighten(
     one of the k nearest at any lower cut-off, and is held no more.
     """
     order, starts = _by_carries(keys, compared.size)
-    planes = 2 * compared.size - 1
-    flat, width = words.reshape(words.size), words.shape[1]
-    best[:] = UNFILLED
-    # half of the rows that may be missed: if so many and one more have a chance below 1/2, the recall is not reached
+    planes, flat, width = 2 * compared.size - 1, words.reshape(words.size), words.shape[1]
     spare = min(best.size - 1, int(2 * best.size * (1.0 - aim.recall)))
     held, last, lowest = 0, starts[compared.size], 0
+    best[:] = UNFILLED
+    for i in range(min(_AHEAD, last)):
+        _ask_for(flat, order[i], width)
     for carries in range(compared.size):
+        first = held
         for i in range(starts[carries], starts[carries + 1]):
-            ahead = (order[min(i + _AHEAD, last - 1)] & ((1 << DISTANCE) - 1)) * width
-            prefetch(flat, ahead)
-            prefetch(flat, ahead + min(8, width - 1))
+            if i + _AHEAD < last:
+                _ask_for(flat, order[i + _AHEAD], width)
             near = order[i] & ((1 << CARRIES) - 1)
             if near >> DISTANCE == UNKNOWN:
                 row = near & ((1 << DISTANCE) - 1)
@@ -146,12 +152,33 @@ def tighten(
             if near < best[-1] and _insert(best, near):
                 keys[held] = carries << CARRIES | near
                 held += 1
-                lowest = reach(best[best.size - 1 - spare] >> DISTANCE, planes, aim.bits, 0.0)
+        if held > first:
+            held = _still_best(keys, first, held, best)
+            # the recall is not reached as long as more than `spare` rows have a chance below 1/2
+            lowest = reach(best[best.size - 1 - spare] >> DISTANCE, planes, aim.bits, 0.0)
         if carries >= lowest and best[-1] != UNFILLED:
             expected = _expected(best, carries, planes, aim.bits)
             if expected >= aim.recall:
                 return held, carries, expected
     return held, compared.size - 1, 1.0
+
+
+@kernel
+def _still_best(keys: I64, first: int, last: int, best: I64) -> int:
+    """Keep those of `keys[first:last]` that are still among the best; return where they end."""
+    for i in range(first, last):
+        if keys[i] & ((1 << CARRIES) - 1) <= best[-1]:
+            keys[first] = keys[i]
+            first += 1
+    return first
+
+
+@kernel
+def _ask_for(words: U64, key: int, width: int) -> None:
+    """Begin to load the first words of a row."""
+    start = (key & ((1 << DISTANCE) - 1)) * width
+    prefetch(words, start)
+    prefetch(words, start + min(8, width - 1))
 
 
 @kernel
@@ -192,9 +219,31 @@ def _by_carries(keys: I64, carries: int) -> tuple[I64, I64]:
     return order, starts
 
 
+def settle(words: U64, parts: list[Sought], k: int, aim: Aim) -> tuple[I64, int, float]:
+    """Bring together what was found in several spans of blocks.
+
+    Return the k nearest rows of each query in order, as `distance << 35 | row`, how many rows were compared, and the
+    sum of the expected recalls. Only the rows up to the final cut-off are counted as compared: others were by chance.
+    """
+    held = np.concatenate([_held(part) for part in parts], axis=1)
+    compared = np.sum([part.compared for part in parts], axis=0)
+    best, cuts = np.empty((len(held), k), np.int64), np.empty(len(held), np.int64)
+    expected = np.empty(len(held))
+    _settle(words, parts[0]._replace(keys=held, compared=compared), aim, best, cuts, expected)
+    within = np.arange(compared.shape[1]) <= cuts[:, None]
+    return best, int(np.sum(compared, where=within)), float(np.sum(expected))
+
+
+def _held(sought: Sought) -> I64:
+    """Return the keys that are held; what is beyond them is unfilled."""
+    sizes = sought.state[:, 0]
+    held = sought.keys[:, : sizes.max(initial=0)].copy()
+    held[np.arange(held.shape[1]) >= sizes[:, None]] = UNFILLED
+    return held
+
+
 @kernel
-def settle(words: U64, sought: Sought, aim: Aim, best: I64, cuts: I64, expected: F64) -> None:
-    """Set `best[query]` to the k nearest rows up to the cut-off, in order, as `distance << 35 | row`."""
+def _settle(words: U64, sought: Sought, aim: Aim, best: I64, cuts: I64, expected: F64) -> None:
     for query in range(sought.queries.shape[0]):
         compared = sought.compared[query, : sought.adders[query] + 1]
         found = tighten(words, sought.queries[query], sought.keys[query], compared, best[query], aim)

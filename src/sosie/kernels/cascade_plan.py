@@ -16,47 +16,45 @@ from sosie.kernels.popcount import popcount
 
 SAMPLE = 16  # blocks
 STAGES = 4  # numbers of adders to choose from
-_LIKELY = 1.65  # deviations by which the numbers of adders are compared; others would choose much the same
-# what these take, in nanoseconds: adding a carry or a plane to the counts of a block; collecting and comparing a row
-_CARRY, _PLANE, _ROW = 0.8, 0.7, 20.0
+_DEVIATIONS = 0.7  # up to which the nearest row of the sample is likely to have carries
+_FEW, _MANY = 16, 128  # of the 8192 rows of the sample that may pass: for fewer adders, and for a cascade at all
 
 
 @kernel
-def plan_cascade(rows: Rows, queries: U64, asked: Asked, rank: int, bits: int, held: I64, adders: I64) -> None:
-    """Fill `held[query]` with rows of few carries in the sample, and choose `adders[query]`; 0: compare every row
+def plan_cascade(rows: Rows, queries: U64, asked: Asked, bits: int, known: I64, adders: I64) -> None:
+    """Fill `known[query]` with rows of few carries in the sample, and choose `adders[query]`; 0: compare every row.
 
-    `asked` has a chunk for each of the `STAGES`. The choice depends on the rows and the query, not on the recall.
+    The fewest adders are chosen by which few rows of the sample pass. `asked` has a chunk for each of the `STAGES`;
+    `known` is sorted, as `distance << 35 | row`, and filled up to less than twice what is needed.
     """
-    blocks, stages, height = rows.live.shape[0], asked.units.shape[1], asked.slices.shape[1] // 8
+    order, units = asked.order, asked.units
+    blocks, stages, height = rows.live.shape[0], units.shape[1], asked.slices.shape[1] // 8
     step = rows.majorities.shape[1] // stages
     flat, marks = rows.majorities.reshape(rows.majorities.size), rows.live.reshape(rows.live.size)
     counts = np.zeros((stages + 1, SAMPLE, 8 * height), np.uint64)
-    found = np.empty(8, np.uint64)
     for query in range(queries.shape[0]):
         for i in range(SAMPLE):
             start = i * blocks // SAMPLE * rows.majorities.shape[1] * 32
             for stage in range(stages):
                 counts[stage + 1, i] = counts[stage, i]
-                order = asked.order[query, stage * step :]
-                add_planes(flat, start, order, asked.units[query, stage], counts[stage + 1, i], height)
-        bound = _bound(counts[stages], marks, blocks, held.shape[1] // 2, found)
-        _hold(rows, queries[query], counts[stages], bound, held[query])
-        nearest = held[query, rank] >> DISTANCE
-        least = _PLANE * bits
+                add_planes(flat, start, order[query, stage * step :], units[query, stage], counts[stage + 1, i], height)
+        bound = _bound(counts[stages], marks, blocks, known.shape[1] // 2)
+        _compare(rows, queries[query], counts[stages], bound, known[query])
         adders[query] = 0
         for stage in range(stages):
             planes = 2 * step * (stage + 1) + 1
-            passing = _below(counts[stage + 1], marks, blocks, reach(nearest, planes, bits, _LIKELY) + 1, found)
-            cost = _CARRY * step * (stage + 1) + _ROW * passing / SAMPLE
-            if cost < least:
-                least = cost
+            carries = reach(known[query, 0] >> DISTANCE, planes, bits, _DEVIATIONS)
+            passing = _below(counts[stage + 1], marks, blocks, carries + 1)
+            if passing <= _FEW or (stage == stages - 1 and passing <= _MANY):
                 adders[query] = step * (stage + 1)
+                break
 
 
 @kernel
-def _below(counts: U64, marks: U64, blocks: int, bound: int, found: U64) -> int:
+def _below(counts: U64, marks: U64, blocks: int, bound: int) -> int:
     """Return how many rows of the sample have fewer carries than `bound`."""
     height = counts.shape[1] // 8
+    found = np.empty(8, np.uint64)
     total = np.uint64(0)
     for i in range(SAMPLE):
         mark_below(counts[i], height, min(bound, (1 << height) - 1), marks, 8 * (i * blocks // SAMPLE), found)
@@ -66,12 +64,12 @@ def _below(counts: U64, marks: U64, blocks: int, bound: int, found: U64) -> int:
 
 
 @kernel
-def _bound(counts: U64, marks: U64, blocks: int, wanted: int, found: U64) -> int:
+def _bound(counts: U64, marks: U64, blocks: int, wanted: int) -> int:
     """Return the least number of carries below which there are enough rows."""
     low, high = 0, (1 << counts.shape[1] // 8) - 1
     while low < high:
         middle = (low + high) // 2
-        if _below(counts, marks, blocks, middle, found) >= wanted:
+        if _below(counts, marks, blocks, middle) >= wanted:
             high = middle
         else:
             low = middle + 1
@@ -79,21 +77,21 @@ def _bound(counts: U64, marks: U64, blocks: int, wanted: int, found: U64) -> int
 
 
 @kernel
-def _hold(rows: Rows, query: U64, counts: U64, bound: int, held: I64) -> None:
+def _compare(rows: Rows, query: U64, counts: U64, bound: int, known: I64) -> None:
     """Compare the rows of the sample with fewer carries than `bound`, as far as there is room."""
     blocks, height = rows.live.shape[0], counts.shape[1] // 8
     marks = rows.live.reshape(rows.live.size)
     found = np.empty(8, np.uint64)
-    held[:] = UNFILLED
+    known[:] = UNFILLED
     total = 0
     for i in range(SAMPLE):
         block = i * blocks // SAMPLE
         mark_below(counts[i], height, bound, marks, 8 * block, found)
         for lane in range(8):
             marked = found[lane]
-            while marked != np.uint64(0) and total < held.size:
+            while marked != np.uint64(0) and total < known.size:
                 row = 512 * block + 64 * lane + np.int64(trailing_zeros(marked))
                 marked &= marked - np.uint64(1)
-                held[total] = distance_of(rows.words[row], query) << DISTANCE | row
+                known[total] = distance_of(rows.words[row], query) << DISTANCE | row
                 total += 1
-    held.sort()
+    known.sort()

@@ -51,9 +51,9 @@ def _draw(seed: int, lots: U64) -> None:
 
 
 @kernel
-def set_majorities(planes: U64, chain: I64, first: int, majorities: U64) -> None:
-    """Work out the majorities of the blocks from `first` on."""
-    for block in range(first, planes.shape[0]):
+def set_majorities(planes: U64, chain: I64, span: tuple[int, int], majorities: U64) -> None:
+    """Work out the majorities of the blocks in `span`."""
+    for block in range(span[0], span[1]):
         parity = planes[block, chain[0]].copy()
         for adder in range(majorities.shape[1]):
             left, right = planes[block, chain[2 * adder + 1]], planes[block, chain[2 * adder + 2]]
