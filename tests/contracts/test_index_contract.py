@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from tests.oracle_hamming import KINDS, WIDTHS, listed, near, nearest, queries_near, signatures
 
 from sosie.errors import MismatchError, UsageError
-from sosie.index import blocks
+from sosie.index import blocks, planes
 from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
+from sosie.index.planes import PlaneIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
 from sosie.types import Signatures
@@ -40,6 +41,9 @@ INDEXES = {
     "blocks, 2 of 9": two_of_nine,
     "flat, loaded": saved(FlatIndex),
     "blocks, loaded": saved(BlockIndex),
+    "planes, all": lambda rows: PlaneIndex(rows, recall=1),
+    "planes, nearly certain": lambda rows: PlaneIndex(rows, recall=1 - 1e-12),
+    "planes, loaded": saved(lambda rows: PlaneIndex(rows, recall=1 - 1e-12)),
     "slices, certain": lambda rows: SliceIndex(rows, 9, SliceSearch(breadth=9, candidates=20, stop="certain")),
     "slices, all lists": lambda rows: SliceIndex(rows, 5, SliceSearch(breadth=5, candidates=1)),
 }
@@ -50,6 +54,7 @@ SIZES = (0, 1, 255, 256, 257, 511, 512, 513, 1037)
 def few_rows_have_tables():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SHORT", 16)
+        patch.setattr(planes, "SMALL", 0)
         yield
 
 

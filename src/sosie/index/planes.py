@@ -13,7 +13,7 @@ from sosie.index.files import State, check_array
 from sosie.index.flat import TILE, FlatIndex
 from sosie.kernels.arrays import aligned_zeros, read_only
 from sosie.kernels.cascade import ROW_BITS, Rows, Sought, cascade, seek, settle
-from sosie.kernels.cascade_plan import STAGES, plan_cascade
+from sosie.kernels.cascade_plan import plan_cascade, stage_size
 from sosie.kernels.cut_off import Aim
 from sosie.kernels.majorities import CHAIN_CHUNK, adder_count, ask_majorities, chain_of, set_majorities
 from sosie.kernels.parallel import ordered_map, thread_count
@@ -150,7 +150,7 @@ class PlaneIndex(FlatIndex):
 
         def run(part: U64) -> tuple[I64, I64]:
             adders, known = np.full(len(part), most), np.empty((len(part), max(_KNOWN, 4 * k)), np.int64)
-            asked = ask_majorities(part, self._chain, adders, most // STAGES)
+            asked = ask_majorities(part, self._chain, adders, stage_size(most))
             plan_cascade(rows, part, asked, self.bits, known, adders)
             return known, adders
 

@@ -65,8 +65,7 @@ def cascade(rows: Rows, span: tuple[int, int], asked: Asked, sought: Sought, k: 
     order, units, slices, keys, state = asked.order, asked.units, asked.slices, sought.keys, sought.state
     flat, marks = rows.majorities.reshape(rows.majorities.size), rows.live.reshape(rows.live.size)
     stride, queries = rows.majorities.shape[1] * 32, units.shape[0]
-    found, best = np.empty(8, np.uint64), np.empty(k, np.int64)
-    heights = np.zeros(queries, np.int64)
+    heights, best = np.zeros(queries, np.int64), np.empty(k, np.int64)
     for query in range(queries):
         while sought.adders[query] >> heights[query]:
             heights[query] += 1
@@ -75,16 +74,14 @@ def cascade(rows: Rows, span: tuple[int, int], asked: Asked, sought: Sought, k: 
     for block in range(span[0], span[1]):
         for chunk in range(units.shape[1]):
             _count(flat, block * stride, order, units, chunk, slices, heights)
-        for query in range(queries):
-            if mark_below(slices[query], heights[query], state[query, 1] + 1, marks, 8 * block, found):
-                place = keys[query, state[query, 0] :]
-                state[query, 0] += _collect(slices[query], heights[query], found, _BLOCK * block, place)
-                if state[query, 0] > keys.shape[1] - _BLOCK:
-                    _tighten(rows.words, sought, query, best, aim)
-        if block + 1 == due or block + 1 == span[1]:
+        full = _collect(slices, heights, marks, block, keys, state)
+        last = block + 1 == due or block + 1 == span[1]
+        if last:
             due += 3 * (due - span[0])
+        if full or last:
             for query in range(queries):
-                _tighten(rows.words, sought, query, best, aim)
+                if last or state[query, 0] > keys.shape[1] - _BLOCK:
+                    _tighten(rows.words, sought, query, best, aim)
 
 
 @kernel
@@ -98,8 +95,21 @@ def _count(majorities: U64, start: int, order: I32, units: I64, chunk: int, slic
 
 
 @kernel
-def _collect(counts: U64, height: int, found: U64, start: int, keys: I64) -> int:
-    """Write the rows marked in `found`, and return how many there are."""
+def _collect(slices: U64, heights: I64, marks: U64, block: int, keys: I64, state: I64) -> bool:
+    """Write the rows of a block that have few carries behind the keys; say whether a query needs more room."""
+    found = np.empty(8, np.uint64)
+    full = False
+    for query in range(heights.size):
+        if mark_below(slices[query], heights[query], state[query, 1] + 1, marks, 8 * block, found):
+            place = keys[query, state[query, 0] :]
+            state[query, 0] += _write(slices[query], heights[query], found, _BLOCK * block, place)
+            full |= state[query, 0] > keys.shape[1] - _BLOCK
+    return full
+
+
+@kernel
+def _write(counts: U64, height: int, found: U64, start: int, keys: I64) -> int:
+    """Write the rows marked in `found`, not compared yet, and return how many there are."""
     total = 0
     for lane in range(8):
         marked = found[lane]

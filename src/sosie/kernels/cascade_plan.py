@@ -15,26 +15,35 @@ from sosie.kernels.planes import Asked
 from sosie.kernels.popcount import popcount
 
 SAMPLE = 16  # blocks
-STAGES = 4  # numbers of adders to choose from
 _DEVIATIONS = 0.7  # up to which the nearest row of the sample is likely to have carries
-_FEW, _MANY = 16, 128  # of the 8192 rows of the sample that may pass: for fewer adders, and for a cascade at all
+_FEW, _MANY = 2, 512  # of the 8192 rows of the sample that may pass: for fewer adders, and for a cascade at all
+
+
+@kernel
+def stage_size(adders: int) -> int:
+    """Return by how many adders the up to four choices differ.
+
+    >>> stage_size(384), stage_size(32), stage_size(160)
+    (96, 32, 64)
+    """
+    return -(-adders // 128) * 32
 
 
 @kernel
 def plan_cascade(rows: Rows, queries: U64, asked: Asked, bits: int, known: I64, adders: I64) -> None:
     """Fill `known[query]` with rows of few carries in the sample, and choose `adders[query]`; 0: compare every row.
 
-    The fewest adders are chosen by which few rows of the sample pass. `asked` has a chunk for each of the `STAGES`;
-    `known` is sorted, as `distance << 35 | row`, and filled up to less than twice what is needed.
+    The fewest adders are chosen by which few rows of the sample pass. `asked` has chunks of a `stage_size`; `known` is sorted, as `distance << 35 | row`, and filled up to less than twice what is needed.
     """
     order, units = asked.order, asked.units
     blocks, stages, height = rows.live.shape[0], units.shape[1], asked.slices.shape[1] // 8
-    step = rows.majorities.shape[1] // stages
+    most = rows.majorities.shape[1]
+    step = stage_size(most)
     flat, marks = rows.majorities.reshape(rows.majorities.size), rows.live.reshape(rows.live.size)
     counts = np.zeros((stages + 1, SAMPLE, 8 * height), np.uint64)
     for query in range(queries.shape[0]):
         for i in range(SAMPLE):
-            start = i * blocks // SAMPLE * rows.majorities.shape[1] * 32
+            start = i * blocks // SAMPLE * most * 32
             for stage in range(stages):
                 counts[stage + 1, i] = counts[stage, i]
                 add_planes(flat, start, order[query, stage * step :], units[query, stage], counts[stage + 1, i], height)
@@ -42,11 +51,11 @@ def plan_cascade(rows: Rows, queries: U64, asked: Asked, bits: int, known: I64, 
         _compare(rows, queries[query], counts[stages], bound, known[query])
         adders[query] = 0
         for stage in range(stages):
-            planes = 2 * step * (stage + 1) + 1
-            carries = reach(known[query, 0] >> DISTANCE, planes, bits, _DEVIATIONS)
+            counted = min(most, step * (stage + 1))
+            carries = reach(known[query, 0] >> DISTANCE, 2 * counted + 1, bits, _DEVIATIONS)
             passing = _below(counts[stage + 1], marks, blocks, carries + 1)
             if passing <= _FEW or (stage == stages - 1 and passing <= _MANY):
-                adders[query] = step * (stage + 1)
+                adders[query] = counted
                 break
 
 
