@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dedup, hamming, memory, million, signing, startup
+from benchmarks import dedup, hamming, memory, million, planes, signing, startup
 from benchmarks.corpus import Corpus
 from benchmarks.page import page
 
@@ -50,6 +50,8 @@ def main() -> None:
         results["million"] = million.rows()
     if memory.RESULT.exists():
         results["memory"] = json.loads(memory.RESULT.read_text("utf-8"))
+    if planes.RESULT.exists():
+        results["planes"] = json.loads(planes.RESULT.read_text("utf-8"))
     text = page(results)
     print(text)
     if not options.no_page:

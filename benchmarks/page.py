@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import memory
+from benchmarks import memory, planes
 
 
 def page(results: dict[str, Any]) -> str:
@@ -49,6 +49,8 @@ def page(results: dict[str, Any]) -> str:
         lines.append(f"| {row['corpus']} | {row['kept']:,} | {row['seconds']:.1f} | {peak} | {stages} |")
     if results.get("memory"):
         lines += ["", *memory.lines(results["memory"]), "", "Made by `python -m benchmarks.memory`."]
+    if results.get("planes"):
+        lines += ["", *planes.lines(results["planes"]), "", "Made by `python -m benchmarks.planes`."]
     return "\n".join(lines) + "\n"
 
 

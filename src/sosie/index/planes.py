@@ -21,7 +21,7 @@ from sosie.kernels.plane_top import UNFILLED
 from sosie.kernels.planes import BLOCK
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
-from sosie.types import F64, I64, U64, Matches, Signatures
+from sosie.types import I64, U64, Matches, Signatures
 
 SMALL = 32  # blocks up to which every row is compared: that is as fast
 _MOST = 128  # nearest rows that a cascade looks for

@@ -144,7 +144,7 @@ def tighten(
     """
     order, starts = _by_carries(keys, compared.size)
     planes, flat, width = 2 * compared.size - 1, words.reshape(words.size), words.shape[1]
-    spare = min(best.size - 1, int(2 * best.size * (1.0 - aim.recall)))
+    spare = int(2 * best.size * (1.0 - aim.recall))
     held, last, lowest = 0, starts[compared.size], 0
     best[:] = UNFILLED
     for i in range(min(_AHEAD, last)):
@@ -164,8 +164,8 @@ def tighten(
                 held += 1
         if held > first:
             held = _still_best(keys, first, held, best)
-            # the recall is not reached as long as more than `spare` rows have a chance below 1/2
-            lowest = reach(best[best.size - 1 - spare] >> DISTANCE, planes, aim.bits, 0.0)
+            if spare < best.size:  # as long as more rows than that have a chance below 1/2, the recall is not reached
+                lowest = reach(best[best.size - 1 - spare] >> DISTANCE, planes, aim.bits, 0.0)
         if carries >= lowest and best[-1] != UNFILLED:
             expected = _expected(best, carries, planes, aim.bits)
             if expected >= aim.recall:

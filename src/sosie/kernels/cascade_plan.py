@@ -33,7 +33,8 @@ def stage_size(adders: int) -> int:
 def plan_cascade(rows: Rows, queries: U64, asked: Asked, bits: int, known: I64, adders: I64) -> None:
     """Fill `known[query]` with rows of few carries in the sample, and choose `adders[query]`; 0: compare every row.
 
-    The fewest adders are chosen by which few rows of the sample pass. `asked` has chunks of a `stage_size`; `known` is sorted, as `distance << 35 | row`, and filled up to less than twice what is needed.
+    The fewest adders are chosen by which few rows of the sample pass. `asked` has chunks of a `stage_size`; `known` is
+    sorted, as `distance << 35 | row`, and at least half full where there are rows enough.
     """
     order, units = asked.order, asked.units
     blocks, stages, height = rows.live.shape[0], units.shape[1], asked.slices.shape[1] // 8

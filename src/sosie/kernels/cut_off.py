@@ -10,7 +10,6 @@ true k nearest are not farther, so their chances are not smaller, and the expect
 from __future__ import annotations
 
 import math
-
 from typing import NamedTuple
 
 from sosie.kernels.compile import kernel
@@ -26,11 +25,20 @@ class Aim(NamedTuple):
 
 @kernel
 def chance(carries: int, distance: int, planes: int, bits: int) -> float:
-    """Return the probability that a row at this distance has at most so many carries over `planes` of the bits."""
+    """Return the probability that a row at this distance has at most so many carries over `planes` of the bits.
+
+    The hypergeometric distribution is taken for a normal one; they differ by less than 0.013.
+
+    >>> round(chance(40, 300, 257, 1024), 2), chance(150, 300, 257, 1024)
+    (0.82, 1.0)
+    """
     most = 2 * carries + 1
     if most >= distance or most >= planes:
         return 1.0
-    return 0.5 * math.erfc((planes * distance / bits - most - 0.5) / (math.sqrt(2.0) * _deviation(distance, planes, bits)))
+    if distance == bits:
+        return 0.0
+    above = planes * distance / bits - most - 0.5
+    return 0.5 * math.erfc(above / _deviation(distance, planes, bits) / math.sqrt(2.0))
 
 
 @kernel

@@ -35,8 +35,8 @@ def adder_count(bits: int) -> int:
 def chain_of(bits: int) -> I64:
     """Return the planes of the chain, in order.
 
-    >>> sorted(chain_of(128))[:3], len(chain_of(128)), chain_of(64)
-    ([np.int64(1), np.int64(4), np.int64(5)], 65, array([], dtype=int64))
+    >>> chain_of(128)[:3].tolist(), len(chain_of(128)), len(chain_of(64))
+    ([89, 77, 100], 65, 0)
     """
     adders = adder_count(bits)
     lots = np.empty(bits, np.uint64)
