@@ -143,12 +143,10 @@ def _peers(rows: Any) -> Iterator[tuple[str, Any, list[str]]]:
     yield "IndexBinaryFlat", faiss.IndexBinaryFlat(BITS), [""]
     for nlist in (64, 256):
         probes = [f"nprobe={max(1, nlist * share // 100)}" for share in (2, 5, 10, 20, 30, 40, 50, 60, 70, 80)]
-        quantizer = faiss.IndexBinaryFlat(BITS)
-        index = faiss.IndexBinaryIVF(quantizer, BITS, nlist)
-        index.quantizer_kept = quantizer
+        index = faiss.IndexBinaryIVF(faiss.IndexBinaryFlat(BITS), BITS, nlist)
         yield f"IndexBinaryIVF, nlist={nlist}", index, probes
-    index = faiss.IndexBinaryHNSW(BITS, 32)
-    yield "IndexBinaryHNSW, M=32", index, [f"efSearch={ef}" for ef in (16, 32, 64, 128, 256, 512, 1024)]
+    efforts = [f"efSearch={ef}" for ef in (16, 32, 64, 128, 256, 512, 1024)]
+    yield "IndexBinaryHNSW, M=32", faiss.IndexBinaryHNSW(BITS, 32), efforts
     yield "IndexBinaryHash, b=10", faiss.IndexBinaryHash(BITS, 10), [f"nflip={n}" for n in range(6)]
     yield "IndexBinaryMultiHash, 8 x 12", faiss.IndexBinaryMultiHash(BITS, 8, 12), [f"nflip={n}" for n in range(4)]
 

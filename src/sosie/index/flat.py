@@ -108,7 +108,8 @@ class FlatIndex(Index):
 
     def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
         def run(task: _Task) -> Hits:
-            return self._scan(queries.words[task[0] : task[0] + TILE], task, radius, 1 if first else _MANY)
+            part = queries.words[task[0] : task[0] + TILE]
+            return self._scan(part, task[1:], radius, np.full(len(part), 1 if first else _MANY))
 
         found = []
         for start, parts in enumerate(self._by_tile(run, len(queries), threads)):
@@ -122,17 +123,16 @@ class FlatIndex(Index):
         counters = {"comparisons": self._looked_at(sizes, rows, first)}
         return Matches(offsets, rows, distances, None, counters, 1.0)
 
-    def _scan(self, queries: U64, task: _Task, radius: int, wanted: int) -> Hits:
-        """Collect the matches of some queries in a span of blocks, a room full at a time."""
+    def _scan(self, queries: U64, span: tuple[int, int], radius: int, wanted: I64) -> Hits:
+        """Collect the matches of some queries in a span of blocks, a room full at a time; `wanted` is counted down."""
         planes, live = read_only(self._planes), read_only(self._live)
         asked = ask_planes(queries, planes.shape[1])
-        remaining = np.full(len(queries), wanted)
         room = room_within(len(queries), planes.shape[1])
-        pieces, block = [], task[1]
+        pieces, block = [], span[0]
         while True:
-            block, count = plane_within(planes, live, block, task[2], asked, radius, remaining, room)
+            block, count = plane_within(planes, live, block, span[1], asked, radius, wanted, room)
             pieces.append(take_hits(room, slice(count)))
-            if block >= task[2]:
+            if block >= span[1]:
                 return concat_hits(pieces)
 
     def _by_tile(self, run: Callable[[_Task], R], queries: int, threads: int | None) -> list[list[R]]:

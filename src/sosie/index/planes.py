@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from statistics import NormalDist
 from typing import Any
@@ -14,10 +15,13 @@ from sosie.index.flat import TILE, FlatIndex
 from sosie.kernels.arrays import aligned_zeros, read_only
 from sosie.kernels.cascade import ROW_BITS, Rows, Sought, cascade, seek, settle
 from sosie.kernels.cascade_plan import plan_cascade, stage_size
+from sosie.kernels.cascade_within import cascade_within
 from sosie.kernels.cut_off import Aim
+from sosie.kernels.hits import Hits, concat_hits, take_hits
 from sosie.kernels.majorities import CHAIN_CHUNK, adder_count, ask_majorities, chain_of, set_majorities
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.plane_top import UNFILLED
+from sosie.kernels.plane_within import room_within
 from sosie.kernels.planes import BLOCK
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
@@ -25,6 +29,7 @@ from sosie.types import I64, U64, Matches, Signatures
 
 SMALL = 32  # blocks up to which every row is compared: that is as fast
 _MOST = 128  # nearest rows that a cascade looks for
+_RARE = 1.75  # half the deviations from the mean at which random rows are rare
 _KNOWN = 64  # rows of the sample that are compared to begin with, at most
 
 
@@ -36,7 +41,7 @@ class PlaneIndex(FlatIndex):
     nearest rows found, by the laws of sampling (`kernels.cut_off`): each query stops where the expected recall is at
     least `recall`, whatever the data are like. `matches.recall` is the expected recall of what was found. At a recall
     of 1 every row is compared; so it is for up to 16384 rows, for fewer than 128 bits, for k above 128, and for queries
-    that have no near rows to speak of. `within` is exact, as in `FlatIndex`.
+    that have no near rows to speak of. `within` is always exact, and counts fewer planes where the radius is small.
 
     What it relaxes: `search` may miss some of the k nearest, and has others in their place. Distances and order are
     always true; a higher recall compares the same rows and more. `recall` may be replaced at any time.
@@ -139,6 +144,31 @@ class PlaneIndex(FlatIndex):
         }
         recall = (expected + len(far)) / len(queries)
         return Matches(np.arange(len(queries) + 1) * k, rows.reshape(-1), distances.reshape(-1), None, counters, recall)
+
+    def _scan(self, queries: U64, span: tuple[int, int], radius: int, wanted: I64) -> Hits:
+        """Collect matches by a cascade as long as that pays, then over all planes; either is exact."""
+        adders = self._adders_within(radius)
+        if not adders:
+            return super()._scan(queries, span, radius, wanted)
+        asked = ask_majorities(queries, self._chain, np.full(len(queries), adders), CHAIN_CHUNK)
+        room = room_within(len(queries), BLOCK)
+        pieces, block, pays = [], span[0], True
+        while pays and block < span[1]:
+            task = block, span[1]
+            block, count, pays = cascade_within(self._view(), task, asked, read_only(queries), radius, wanted, room)
+            pieces.append(take_hits(room, slice(count)))
+        if block < span[1]:
+            pieces.append(super()._scan(queries, (block, span[1]), radius, wanted))
+        return concat_hits(pieces)
+
+    def _adders_within(self, radius: int) -> int:
+        """Return the fewest adders over which random rows rarely look as if they were within the radius; 0: none."""
+        most = self._majorities.shape[1]
+        step = stage_size(most)
+        for adders in range(step, most + 1, step) if most else ():
+            if radius <= adders - _RARE * math.sqrt(2 * adders):
+                return adders
+        return 0
 
     def _view(self) -> Rows:
         blocks = -(-self._rows // BLOCK)

@@ -73,7 +73,7 @@ def cascade(rows: Rows, span: tuple[int, int], asked: Asked, sought: Sought, k: 
     due = span[0] + _FIRST
     for block in range(span[0], span[1]):
         for chunk in range(units.shape[1]):
-            _count(flat, block * stride, order, units, chunk, slices, heights)
+            count_chunk(flat, block * stride, order, units, chunk, slices, heights)
         full = _collect(slices, heights, marks, block, keys, state)
         last = block + 1 == due or block + 1 == span[1]
         if last:
@@ -85,7 +85,7 @@ def cascade(rows: Rows, span: tuple[int, int], asked: Asked, sought: Sought, k: 
 
 
 @kernel
-def _count(majorities: U64, start: int, order: I32, units: I64, chunk: int, slices: U64, heights: I64) -> None:
+def count_chunk(majorities: U64, start: int, order: I32, units: I64, chunk: int, slices: U64, heights: I64) -> None:
     """Add a chunk of the carries of every query to its counts."""
     for query in range(units.shape[0]):
         if chunk == 0:

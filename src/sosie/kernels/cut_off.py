@@ -30,7 +30,7 @@ def chance(carries: int, distance: int, planes: int, bits: int) -> float:
     The hypergeometric distribution is taken for a normal one; they differ by less than 0.013.
 
     >>> round(chance(40, 300, 257, 1024), 2), chance(150, 300, 257, 1024)
-    (0.82, 1.0)
+    (0.84, 1.0)
     """
     most = 2 * carries + 1
     if most >= distance or most >= planes:
