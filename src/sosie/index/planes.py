@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sosie.errors import UsageError
 from sosie.index.files import State, check_array
 from sosie.index.flat import TILE, FlatIndex
 from sosie.kernels.arrays import aligned_zeros, read_only
-from sosie.kernels.cascade import ROW_BITS, Rows, Sought, cascade, seek, settle
+from sosie.kernels.cascade import Rows, Sought, cascade, seek, settle
 from sosie.kernels.cascade_plan import plan_cascade, stage_size
 from sosie.kernels.cascade_within import cascade_within
 from sosie.kernels.cut_off import Aim
@@ -23,6 +22,7 @@ from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.plane_top import UNFILLED
 from sosie.kernels.plane_within import room_within
 from sosie.kernels.planes import BLOCK
+from sosie.kernels.tighten import DISTANCE
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Matches, Signatures
@@ -134,7 +134,7 @@ class PlaneIndex(FlatIndex):
         comparisons, expected = 0, 0.0
         if len(near):
             best, comparisons, expected = self._cascade(queries.words[near], known[near], adders[near], k, threads)
-            rows[near], distances[near] = best & ((1 << ROW_BITS) - 1), best >> ROW_BITS
+            rows[near], distances[near] = best & ((1 << DISTANCE) - 1), best >> DISTANCE
         if len(far):
             found = super()._top(queries.take(far), k, threads)
             rows[far], distances[far] = found.rows.reshape(-1, k), found.distances.reshape(-1, k)
@@ -190,7 +190,7 @@ class PlaneIndex(FlatIndex):
 
     def _cascade(self, queries: U64, known: I64, adders: I64, k: int, threads: int | None) -> tuple[I64, int, float]:
         """Return the k nearest of each query, how many rows were compared, and the sum of the expected recalls."""
-        rows, aim = self._view(), Aim(self.bits, self.recall, NormalDist().inv_cdf(self.recall))
+        rows, aim = self._view(), Aim(self.bits, float(self.recall))
 
         def run(task: tuple[int, int, int]) -> Sought:
             part = slice(task[0], task[0] + TILE)

@@ -6,13 +6,14 @@ import numpy as np
 
 from sosie.kernels.arrays import I64, U64
 from sosie.kernels.bits import trailing_zeros
-from sosie.kernels.cascade import DISTANCE, Rows, distance_of
+from sosie.kernels.cascade import Rows
 from sosie.kernels.compile import kernel
 from sosie.kernels.cut_off import reach
 from sosie.kernels.plane_count import add_planes, mark_below
 from sosie.kernels.plane_top import UNFILLED
 from sosie.kernels.planes import Asked
 from sosie.kernels.popcount import popcount
+from sosie.kernels.tighten import DISTANCE, distance_of
 
 SAMPLE = 16  # blocks
 _DEVIATIONS = 0.7  # up to which the nearest row of the sample is likely to have carries

@@ -6,11 +6,12 @@ import numpy as np
 
 from sosie.kernels.arrays import I64, U64
 from sosie.kernels.bits import trailing_zeros
-from sosie.kernels.cascade import Rows, count_chunk, distance_of
+from sosie.kernels.cascade import Rows, count_chunk
 from sosie.kernels.compile import kernel
 from sosie.kernels.hits import Hits
 from sosie.kernels.plane_count import mark_below
 from sosie.kernels.planes import Asked
+from sosie.kernels.tighten import distance_of
 
 _SHARE, _LEAST = 64, 4096  # one row in so many may be compared, and these: more are too many for a cascade
 

@@ -16,11 +16,10 @@ from sosie.kernels.compile import kernel
 
 
 class Aim(NamedTuple):
-    """The width of the signatures, the recall to reach, and how many deviations above the mean that is."""
+    """The width of the signatures, and the recall to reach."""
 
     bits: int
     recall: float
-    deviations: float
 
 
 @kernel
