@@ -4,9 +4,9 @@ usage: python -m benchmarks.planes [--texts FILE.parquet] [--rows 100000] [--onl
 
 Texts are a column `text`, by default a generated corpus; they are signed by single words with tf-idf weights. Random,
 clustered and skewed signatures are generated. Every index is tuned on one half of the queries, none of which is in the
-index, and measured on the other: the fastest setting that reaches the recall, or the one with the highest recall if
-none does. Times are those of the thread that searches, which a busy machine changes least. Recall counts the returned rows that are not farther than the true tenth. Prints a table and keeps it in
-benchmarks/planes.json, which `python -m benchmarks` shows on its page.
+index, and measured on the other: the least effort that reaches the recall, or the most if none does. Recall counts the
+returned rows that are not farther than the true tenth. Times are those of the thread that searches, which a busy
+machine changes least. Prints a table and keeps it in benchmarks/planes.json, which `python -m benchmarks` shows.
 """
 
 from __future__ import annotations
@@ -143,7 +143,8 @@ def contenders(rows: Any) -> Iterator[Contender]:
 def _peers(rows: Any) -> Iterator[tuple[str, Any, list[str]]]:
     yield "IndexBinaryFlat", faiss.IndexBinaryFlat(BITS), [""]
     for nlist in (64, 256):
-        probes = [f"nprobe={max(1, nlist * share // 100)}" for share in (2, 5, 10, 20, 30, 40, 50, 60, 65, 70, 75, 80, 90)]
+        shares = (2, 5, 10, 20, 30, 40, 50, 60, 65, 70, 75, 80, 90)
+        probes = [f"nprobe={max(1, nlist * share // 100)}" for share in shares]
         index = faiss.IndexBinaryIVF(faiss.IndexBinaryFlat(BITS), BITS, nlist)
         yield f"IndexBinaryIVF, nlist={nlist}", index, probes
     efforts = [f"efSearch={ef}" for ef in (16, 32, 64, 128, 256, 384, 512, 768, 1024)]
