@@ -27,7 +27,7 @@ def rows() -> list[Row]:
 
 def search_wide(count: int = 500_000, bits: int = 1024) -> list[Row]:
     """Top-10 of clustered signatures, as texts on few topics have them; the queries are rows held out."""
-    words = _clustered(count + 64, bits)
+    words = clustered(count + 64, bits)
     ours, peer, same = _search(words[64:], words[:64], bits)
     job = f"exhaustive top-10, {bits} bits, batch of 64"
     return [row(job, "FAISS IndexBinaryFlat", ours, peer, 3.5, f"{count:,} clustered rows; same distances: {same}")]
@@ -142,7 +142,7 @@ def _search(words: Any, queries: Any, bits: int, k: int = 10) -> tuple[float, fl
     return min(ours), min(theirs), same
 
 
-def _clustered(count: int, bits: int) -> Any:
+def clustered(count: int, bits: int) -> Any:
     """Return rows around random centres, with 10 to 35 % of a centre's bits flipped, in random order."""
     rng = np.random.default_rng(_SEED)
     centres = rng.integers(0, 2**64, (2000, bits // 64), dtype=np.uint64)

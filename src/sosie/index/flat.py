@@ -23,7 +23,7 @@ from sosie.types import I64, U64, Matches, Signatures
 
 R = TypeVar("R")
 WORTH_A_THREAD = 1 << 19  # planes to be counted; starting a thread takes as long
-_TILE = 64  # queries that share a pass over the rows
+TILE = 64  # queries that share a pass over the rows
 _WIDEST = 16384  # bits; distances are held in 15 bits
 _MANY = 2**62  # more matches than there can be
 _Task = tuple[int, int, int]  # first query, first block, last block
@@ -102,7 +102,7 @@ class FlatIndex(Index):
     def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
         def run(task: _Task) -> I64:
             query, first, last = task
-            asked = ask_planes(queries.words[query : query + _TILE], self._planes.shape[1])
+            asked = ask_planes(queries.words[query : query + TILE], self._planes.shape[1])
             best = np.full((len(asked.order), k), UNFILLED)
             plane_top(read_only(self._planes), read_only(self._live), first, last, asked, best)
             return best
@@ -115,41 +115,41 @@ class FlatIndex(Index):
 
     def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
         def run(task: _Task) -> Hits:
-            return self._scan(queries.words[task[0] : task[0] + _TILE], task, radius, 1 if first else _MANY)
+            part = queries.words[task[0] : task[0] + TILE]
+            return self._scan(part, task[1:], radius, np.full(len(part), 1 if first else _MANY))
 
         found = []
         for start, parts in enumerate(self._by_tile(run, len(queries), threads)):
             hits = concat_hits(parts)
             if first:  # every span of rows may have brought one
                 hits = take_hits(hits, np.unique(hits.queries, return_index=True)[1])
-            found.append(sort_hits(hits, min(_TILE, len(queries) - start * _TILE), self.bits))
+            found.append(sort_hits(hits, min(TILE, len(queries) - start * TILE), self.bits))
         sizes = np.concatenate([np.diff(offsets) for offsets, _, _ in found])
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         rows, distances = np.concatenate([f[1] for f in found]), np.concatenate([f[2] for f in found])
         counters = {"comparisons": self._looked_at(sizes, rows, first)}
         return Matches(offsets, rows, distances, None, counters, 1.0)
 
-    def _scan(self, queries: U64, task: _Task, radius: int, wanted: int) -> Hits:
-        """Collect the matches of some queries in a span of blocks, a room full at a time."""
+    def _scan(self, queries: U64, span: tuple[int, int], radius: int, wanted: I64) -> Hits:
+        """Collect the matches of some queries in a span of blocks, a room full at a time; `wanted` is counted down."""
         planes, live = read_only(self._planes), read_only(self._live)
         asked = ask_planes(queries, planes.shape[1])
-        remaining = np.full(len(queries), wanted)
         room = room_within(len(queries), planes.shape[1])
-        pieces, block = [], task[1]
+        pieces, block = [], span[0]
         while True:
-            block, count = plane_within(planes, live, block, task[2], asked, radius, remaining, room)
+            block, count = plane_within(planes, live, block, span[1], asked, radius, wanted, room)
             pieces.append(take_hits(room, slice(count)))
-            if block >= task[2]:
+            if block >= span[1]:
                 return concat_hits(pieces)
 
     def _by_tile(self, run: Callable[[_Task], R], queries: int, threads: int | None) -> list[list[R]]:
         """Run every tile of queries, split by rows where there are too few tiles; results are grouped by tile."""
         blocks = -(-self._rows // BLOCK)
-        tiles = -(-queries // _TILE)
+        tiles = -(-queries // TILE)
         workers = min(thread_count(threads), 1 + queries * blocks * self._planes.shape[1] // WORTH_A_THREAD)
         parts = min(-(-2 * workers // tiles), blocks) if 1 < workers and tiles < 2 * workers else 1
         cuts = [blocks * part // parts for part in range(parts + 1)]
-        tasks = [(t * _TILE, cuts[p], cuts[p + 1]) for t in range(tiles) for p in range(parts)]
+        tasks = [(t * TILE, cuts[p], cuts[p + 1]) for t in range(tiles) for p in range(parts)]
         results = zip(tasks, ordered_map(run, tasks, min(workers, len(tasks))), strict=True)
         return [[result for _, result in tile] for _, tile in groupby(results, key=lambda pair: pair[0][0])]
 
