@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from sosie.signatures.files import save_signatures as save_signatures
     from sosie.signatures.minhash import Minhash as Minhash
     from sosie.signatures.simhash import Simhash as Simhash
+    from sosie.signatures.svd import SvdEmbedding as SvdEmbedding
+    from sosie.signatures.threshold import ThresholdEmbedding as ThresholdEmbedding
     from sosie.storage.output import Output as Output
     from sosie.text.passages import passages as passages
     from sosie.types import (
@@ -108,6 +110,8 @@ _HOMES = {
     "SosieError": "sosie.errors",
     "Source": "sosie.documents.source",
     "StorageError": "sosie.errors",
+    "SvdEmbedding": "sosie.signatures.svd",
+    "ThresholdEmbedding": "sosie.signatures.threshold",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
     "dedup": "sosie.deduplicate",

@@ -10,8 +10,10 @@ from sosie.features.shingles import Shingles
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.signatures.spec import Spec
+from sosie.signatures.svd import SvdEmbedding
+from sosie.signatures.threshold import ThresholdEmbedding
 
-METHODS: dict[str, type[Spec]] = {kind.method: kind for kind in (Minhash, Simhash)}
+METHODS: dict[str, type[Spec]] = {kind.method: kind for kind in (Minhash, Simhash, SvdEmbedding, ThresholdEmbedding)}
 
 
 def spec_from_dict(data: dict[str, Any]) -> Spec:
