@@ -16,10 +16,20 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests import oracle, oracle_text
+from tests import oracle, oracle_embedding, oracle_text
 
 import sosie
-from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError, UsageError
+from sosie import (
+    Minhash,
+    MismatchError,
+    Shingles,
+    Simhash,
+    StorageError,
+    SvdEmbedding,
+    ThresholdEmbedding,
+    UsageError,
+)
+from sosie.signatures.embedding import Embedding
 from sosie.signatures.registry import METHODS, spec_from_dict
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "signatures.json"
@@ -29,12 +39,14 @@ WORDLESS = [row for row, text in enumerate(TEXTS) if not oracle_text.words(text)
 
 @dataclass(frozen=True)
 class Case:
-    spec: Simhash | Minhash
+    spec: Simhash | Minhash | Embedding
     keys: bool = False
 
     @property
     def signer(self):
-        """A signer; one that needs a collection is fitted to the golden texts."""
+        """A signer; one that needs a collection is fitted to the golden texts, or given a basis."""
+        if isinstance(self.spec, Embedding):  # what is fitted may differ between CPUs in the last digits
+            return self.spec.fit(oracle_embedding.basis(tuple(TEXTS), self.spec.dimensions))
         return self.spec.fit(TEXTS)
 
     @property
@@ -71,6 +83,15 @@ CASES = [
     ),
     Case(Minhash(minima=1000, rows=1, seed=9)),
     Case(Minhash(minima=4096, rows=1)),
+    Case(SvdEmbedding(dimensions=8)),
+    Case(SvdEmbedding(dimensions=5, bits=65, weighting="tf", seed=2**32 - 1)),
+    Case(SvdEmbedding(dimensions=8, code_length=8), keys=True),
+    Case(ThresholdEmbedding(dimensions=8, bits=130, weighting="bm25")),
+    Case(ThresholdEmbedding(dimensions=3, code_length=5, multiplicity=7, width=2.5, seed=3), keys=True),
+]
+EMBEDDING_FIELDS = [
+    *({}, {"dimensions": 9}, {"weighting": "tf"}, {"sample": 100}, {"bits": 65}),
+    *({"code_length": 3}, {"multiplicity": 3}, {"width": 2.0}, {"seed": 1}, {"shingles": Shingles(2)}),
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -119,7 +140,10 @@ def test_bits_are_those_of_plain_python(case):
         counts = Counter(row)
         if not counts:
             continue
-        if isinstance(spec, Simhash):
+        if isinstance(spec, Embedding):
+            weighted = oracle.weights(counts, spec.weighting, oracle_embedding.collection(tuple(TEXTS)))
+            expected.append((oracle_embedding.keys if case.keys else oracle_embedding.signs)(spec, weighted))
+        elif isinstance(spec, Simhash):
             weighted = oracle.weights(counts, spec.weighting, [Counter(row) for row in rows])
             expected.append(oracle.simhash(weighted.items(), spec.bits, spec.seed))
         elif case.keys:
@@ -182,10 +206,11 @@ def test_texts_and_their_features_are_signed_alike(case, collection):
 @every_case
 def test_padding_bits_are_zero(case, collection):
     if case.keys:
-        assert values(case.sign(collection)).shape[1] == case.spec.bands == case.spec.minima // case.spec.rows
+        tables = case.spec.multiplicity if isinstance(case.spec, Embedding) else case.spec.minima // case.spec.rows
+        assert values(case.sign(collection)).shape[1] == tables == getattr(case.spec, "bands", tables)
         return
     signed = case.sign(collection)
-    bits = case.spec.bits if isinstance(case.spec, Simhash) else case.spec.minima * case.spec.b
+    bits = case.spec.minima * case.spec.b if isinstance(case.spec, Minhash) else case.spec.bits
     assert signed.bits == bits and signed.words.shape[1] == -(-bits // 64)
     used = np.bitwise_or.reduce(signed.words, axis=0)
     everything = int.from_bytes(used.astype("<u8").tobytes(), "little")
@@ -265,6 +290,9 @@ def test_digests_differ_when_any_field_differs():
         *(Simhash(shingles=Shingles(2)), Simhash(shingles=Shingles(3, "char"))),
         *(Minhash(), Minhash(minima=127), Minhash(rows=4), Minhash(b=2), Minhash(seed=1)),
         *(Minhash(shingles=Shingles(2)), Minhash(shingles=Shingles(3, "char"))),
+        *(kind(**other) for kind in (SvdEmbedding, ThresholdEmbedding) for other in EMBEDDING_FIELDS),
+        *(ThresholdEmbedding(**other) for other in ({"theta": 0.7}, {"vartheta": 0.2}, {"lower_slope": 9.0})),
+        ThresholdEmbedding(upper_slope=9.0),
     ]
     assert len({spec.digest for spec in specs}) == len(specs)
     assert Simhash(bits=64).digest == Simhash().digest

@@ -36,7 +36,7 @@ class ThresholdEmbedding(Embedding):
 
     theta: float = 0.8
     vartheta: float = 0.1
-    lower_slope: float = 20.0
+    lower_slope: float = 40.0
     upper_slope: float = 20.0
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class ThresholdEmbedding(Embedding):
         s, theta = np.asarray(cosines, np.float64), self.theta
         below = 1 + np.tanh(self.lower_slope * (s - theta)) / np.tanh(self.lower_slope * theta)
         above = np.tanh(self.upper_slope * (s - theta)) / np.tanh(self.upper_slope * (1 - theta))
-        return np.where(s < theta, self.vartheta + (0.5 - self.vartheta) * below, 0.5 + 0.5 * above)
+        return np.asarray(np.where(s < theta, self.vartheta + (0.5 - self.vartheta) * below, 0.5 + 0.5 * above))
 
     def project(self, x: Any) -> F64:
         """Return P^T, by which the documents of X get the points of Y*."""
