@@ -25,7 +25,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes with its curves; `top` is where the y axis ends."""
+    """One pair of axes with its curves; x goes from 0 to 1, and y from 0 to `top`."""
 
     title: str
     x_label: str
@@ -38,8 +38,9 @@ def draw(panels: Sequence[Panel], target: Path, browser: str = "chromium") -> No
     """Draw panels side by side, with one legend below them."""
     names = [line.name for line in panels[0].lines]
     shown = "".join(f'<g transform="translate({i * WIDTH},0)">{_axes(panel)}</g>' for i, panel in enumerate(panels))
-    legend = "".join(_entry(i, name) for i, name in enumerate(names))
     width, height = WIDTH * len(panels), HEIGHT + 34
+    step = (width - LEFT) / len(names)
+    legend = "".join(_entry(LEFT + i * step, i, name) for i, name in enumerate(names))
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" '
         f'font-size="13" fill="#222"><rect width="100%" height="100%" fill="white"/>{shown}{legend}</svg>'
@@ -60,20 +61,17 @@ def draw(panels: Sequence[Panel], target: Path, browser: str = "chromium") -> No
 
 
 def _axes(panel: Panel) -> str:
-    xs = [x for line in panel.lines for x in line.x]
-    low, high = min(xs), max(xs)
-
     def place(x: float, y: float) -> tuple[float, float]:
-        across = LEFT + (x - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+        across = LEFT + x * (WIDTH - LEFT - RIGHT)
         return across, TOP + (1 - min(y / panel.top, 1.02)) * (HEIGHT - TOP - BOTTOM)
 
     parts = [f'<text x="{(WIDTH + LEFT) / 2}" y="24" text-anchor="middle" font-size="15">{panel.title}</text>']
     for i in range(6):
         y = panel.top * i / 5
-        across, down = place(low, y)
+        across, down = place(0, y)
         parts.append(f'<path d="M{across} {down}H{WIDTH - RIGHT}" stroke="#ddd"/>')
         parts.append(f'<text x="{across - 8}" y="{down + 4}" text-anchor="end">{y:.2g}</text>')
-        x = low + (high - low) * i / 5
+        x = i / 5
         parts.append(f'<text x="{place(x, 0)[0]}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{x:.2g}</text>')
     middle = (TOP + HEIGHT - BOTTOM) / 2
     parts.append(f'<text x="{(WIDTH + LEFT) / 2}" y="{HEIGHT - 10}" text-anchor="middle">{panel.x_label}</text>')
@@ -95,7 +93,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     return "".join(steps)
 
 
-def _entry(i: int, name: str) -> str:
-    x, y = LEFT + 190 * i, HEIGHT + 16
+def _entry(x: float, i: int, name: str) -> str:
+    y = HEIGHT + 16
     style = f'stroke="{COLOURS[i]}" stroke-width="2.2" stroke-dasharray="{DASHES[i]}"'
     return f'<path d="M{x} {y}h30" {style}/><text x="{x + 38}" y="{y + 4}">{name}</text>'

@@ -5,11 +5,12 @@ usage: python experiments/stein_table2.py [COLLECTION ...]      rewrites its par
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from embeddings import Sample, cosines_of, inner_products, samples, write_part
 
-from sosie.evaluation.stress import stress
-from sosie.types import F64
+from sosie.types import F64, Bools
 
 THRESHOLDS = (0.8, 0.85, 0.9, 0.95)
 THEIRS = {
@@ -22,49 +23,55 @@ THEIRS = {
 }
 
 
-def embedded(sample: Sample, dimensions: int) -> dict[str, list[F64]]:
-    """Return the similarities of all pairs by each embedding, as they are compared with each threshold."""
-    svd = sample.svd(dimensions)
+@dataclass(frozen=True)
+class Answer:
+    """What an embedding says of all pairs at a threshold: a pair is returned if its similarity is above `cut`."""
+
+    similarity: F64
+    cut: float
+
+    def cell(self, similar: Bools) -> str:
+        """Return precision, recall, and the precision of as many pairs as are similar, the most similar ones first."""
+        returned, count = self.similarity > self.cut, int(similar.sum())
+        first = np.argpartition(-self.similarity, max(count - 1, 0))[:count]
+        both = int((returned & similar).sum())
+        values = (_share(both, int(returned.sum())), _share(both, count), _share(int(similar[first].sum()), count))
+        return "**{}** {} {}".format(*values)
+
+
+def answers(sample: Sample, dimensions: int) -> dict[str, list[Answer]]:
+    """Return what each embedding says at each threshold; Y* is made for each of them anew."""
+    svd, fuzzy = sample.svd(dimensions), cosines_of(sample.fuzzy(dimensions))
+    optimum = [inner_products(sample.threshold(dimensions, theta)) for theta in THRESHOLDS]
     return {
-        "Y*": [inner_products(sample.threshold(dimensions, theta)) for theta in THRESHOLDS],
-        "fuzzy": [cosines_of(sample.fuzzy(dimensions))] * len(THRESHOLDS),
-        "SVD": [cosines_of(svd)] * len(THRESHOLDS),
-        "SVD, inner products": [inner_products(svd)] * len(THRESHOLDS),
+        "Y*": [Answer(found, 0.5) for found in optimum],
+        "Y*, above theta": [Answer(found, theta) for found, theta in zip(optimum, THRESHOLDS, strict=True)],
+        "fuzzy": [Answer(fuzzy, theta) for theta in THRESHOLDS],
+        "SVD": [Answer(cosines_of(svd), theta) for theta in THRESHOLDS],
+        "SVD, inner products": [Answer(inner_products(svd), theta) for theta in THRESHOLDS],
     }
-
-
-def of_the_first(similarity: F64, found: F64, threshold: float) -> float:
-    """Return the precision of as many pairs as are similar, those of the largest similarity as embedded first."""
-    similar = similarity > threshold
-    count = int(similar.sum())
-    return float(similar[np.argpartition(-found, count - 1)[:count]].mean()) if count else float("nan")
 
 
 def measured(sample: Sample) -> str:
     """Return the table of one sample."""
     true = sample.cosines
-    pairs = ", ".join(f"{(true > t).sum():,} above {t}" for t in THRESHOLDS)
+    pairs = ", ".join(f"{(true > theta).sum():,} above {theta}" for theta in THRESHOLDS)
     lines = [
         f"**{sample.name}**: {len(sample.texts):,} documents, {len(true):,} pairs, of these {pairs}.",
         "",
-        "| embedding | dim. | " + " | ".join(f"({t}; 1]" for t in THRESHOLDS) + " | STEIN |",
+        "| embedding | dim. | " + " | ".join(f"({theta}; 1]" for theta in THRESHOLDS) + " | STEIN |",
         "|---|---|" + "---|" * (len(THRESHOLDS) + 1),
     ]
     for dimensions in (50, 25):
-        for name, found in embedded(sample, dimensions).items():
-            cells = []
-            for threshold, similarity in zip(THRESHOLDS, found, strict=True):
-                (at,) = stress(true, similarity, [threshold])
-                first = of_the_first(true, similarity, threshold)
-                cells.append(f"**{shown(at.precision)}** {shown(at.recall)} {shown(first)}")
+        for name, given in answers(sample, dimensions).items():
+            cells = [answer.cell(true > theta) for answer, theta in zip(given, THRESHOLDS, strict=True)]
             theirs = " ".join(f"{value:.2f}" for value in THEIRS.get((name, dimensions), ()))
             lines.append(f"| {name} | {dimensions} | " + " | ".join(cells) + f" | {theirs} |")
     return "\n".join(lines)
 
 
-def shown(value: float) -> str:
-    """Return a share with two digits; a dash if there is none."""
-    return "-" if np.isnan(value) else f"{value:.2f}"
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2f}" if whole else "-"
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_the_defaults_are_what_the_page_says():
     for owner, field, default in rows:
         spec = owner.strip().strip("`") or spec
         said[spec, field] = default.strip("`")
-    for kind in (sosie.Shingles, sosie.Simhash, sosie.Minhash):
+    for kind in (sosie.Shingles, sosie.Simhash, sosie.Minhash, sosie.SvdEmbedding, sosie.ThresholdEmbedding):
         for field in (field.name for field in fields(kind) if field.init):
             owner = kind.__name__ if (kind.__name__, field) in said else "all"
             assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == getattr(kind(), field)

@@ -51,5 +51,5 @@ def test_pairs_are_those_above_the_diagonal():
 def test_what_does_not_fit_is_refused():
     with pytest.raises(MismatchError, match="of 2 pairs in truth, and of 1 as embedded"):
         stress([0.1, 0.2], [0.1], [0.5])
-    with pytest.raises(UsageError, match="from 0 to 1, got 1.5"):
+    with pytest.raises(UsageError, match=r"from 0 to 1, got 1\.5"):
         stress([0.1], [0.1], [1.5])
