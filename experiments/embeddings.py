@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -89,15 +90,25 @@ def cosines_of(points: F64) -> F64:
     return np.maximum(inner_products(points / np.where(norms > 0, norms, 1)), 0)
 
 
-def samples() -> list[Sample]:
-    """Return the samples that the command line asks for; a generated collection by default."""
-    parser = argparse.ArgumentParser(description="Writes its part of docs/experiments/stein.md.")
-    parser.add_argument("paths", nargs="*", help="collections with a column `text`; default: a generated one")
-    paths = parser.parse_args().paths
-    if not paths:
-        corpus = PlantedCorpus(DOCUMENTS, copies=0.05, words=(80, 300))
-        return [Sample("generated", next(corpus.tables())["text"].to_pylist())]
-    return [Sample(Path(path).stem, _drawn(path)) for path in paths]
+def run(name: str, part_of: Callable[[Sample, bool], str]) -> None:
+    """Print the part of each sample that the command line asks for; with --write it also becomes a part of the page.
+
+    `part_of` is told whether its pictures are wanted.
+    """
+    parser = argparse.ArgumentParser(description=f"{name} of STEIN, ours beside theirs.")
+    parser.add_argument("--texts", nargs="*", help="collections with a column text; default: a generated one")
+    parser.add_argument("--write", action="store_true", help="rewrite the part of docs/experiments/stein.md")
+    options = parser.parse_args()
+    samples = [Sample(Path(path).stem, _drawn(path)) for path in options.texts] if options.texts else [_generated()]
+    text = "\n\n".join(part_of(sample, options.write) for sample in samples)
+    print(text)
+    if options.write:
+        _write_part(name, text)
+
+
+def _generated() -> Sample:
+    corpus = PlantedCorpus(DOCUMENTS, copies=0.02, words=(80, 300))
+    return Sample("generated", next(corpus.tables())["text"].to_pylist())
 
 
 def _drawn(path: str) -> list[str]:
@@ -108,10 +119,9 @@ def _drawn(path: str) -> list[str]:
     return [worded[i] for i in np.sort(generator.choice(len(worded), min(DOCUMENTS, len(worded)), replace=False))]
 
 
-def write_part(name: str, text: str) -> None:
-    """Replace the part of docs/experiments/stein.md between two comments that name it."""
+def _write_part(name: str, text: str) -> None:
+    """Replace the part of the page between two comments that name it."""
     page = DOCS / "experiments" / "stein.md"
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     before, _, rest = page.read_text("utf-8").partition(begin)
-    after = rest.partition(end)[2]
-    page.write_text(f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}", "utf-8")
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}", "utf-8")

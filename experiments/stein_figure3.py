@@ -1,15 +1,13 @@
 """STEIN Figure 3: precision stress and recall stress of embeddings against the similarity threshold.
 
-usage: python experiments/stein_figure3.py [COLLECTION ...]      rewrites its part of docs/experiments/stein.md
-                                                                 and docs/images/experiments/stein-figure3-*.png
+usage: python -m experiments.stein_figure3 [--texts COLLECTION ...] [--write]
 """
 
 from __future__ import annotations
 
 import numpy as np
-from embeddings import DOCS, Sample, cosines_of, inner_products, samples, write_part
-from plot import Line, Panel, draw
 
+from experiments.embeddings import Sample, cosines_of, inner_products, run
 from sosie.evaluation.stress import Stress, stress
 
 THRESHOLDS = np.arange(0, 0.96, 0.05).round(2).tolist()
@@ -31,19 +29,14 @@ def curves(sample: Sample) -> dict[str, list[Stress]]:
     return {name: stress(sample.cosines, similarity, THRESHOLDS) for name, similarity in found.items()}
 
 
-def written(sample: Sample) -> str:
-    """Draw the figure of one sample and return its part of the page."""
+def measured(sample: Sample, write: bool) -> str:
+    """Return the table of one sample, and draw its figure if asked for."""
     found = curves(sample)
-    image = f"stein-figure3-{sample.name}.png"
-    precision = [Line(name, THRESHOLDS, [at.precision_stress for at in each]) for name, each in found.items()]
-    recall = [Line(name, THRESHOLDS, [at.recall_stress for at in each]) for name, each in found.items()]
-    panels = [
-        Panel("precision stress", "similarity threshold", "stress", precision, top=2),
-        Panel("recall stress", "similarity threshold", "stress", recall, top=1),
-    ]
-    draw(panels, DOCS / "images" / "experiments" / image)
+    image = f"stein-figure3-{sample.name}"
+    if write:
+        _draw(found, image)
     lines = [
-        f"![Precision and recall stress on {sample.name}](../images/experiments/{image})",
+        f"![Precision and recall stress on {sample.name}](../images/experiments/{image}.png)",
         "",
         f"**{sample.name}**, precision stress and recall stress at a threshold:",
         "",
@@ -57,9 +50,24 @@ def written(sample: Sample) -> str:
     return "\n".join(lines)
 
 
+def _draw(found: dict[str, list[Stress]], name: str) -> None:
+    from experiments.figure import panels, save
+
+    figure, (left, right) = panels(2)
+    for embedding, each in found.items():
+        left.plot(THRESHOLDS, [at.precision_stress for at in each], label=embedding)
+        right.plot(THRESHOLDS, [at.recall_stress for at in each], label=embedding)
+    left.set(title="precision stress", ylim=(0, 2))
+    right.set(title="recall stress", ylim=(0, 1))
+    for axes in (left, right):
+        axes.set(xlabel="similarity threshold", xlim=(0, 1))
+    left.legend(frameon=True, loc="upper right", fontsize=8)
+    save(figure, name)
+
+
 def _shown(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
 
 
 if __name__ == "__main__":
-    write_part("figure 3", "\n\n".join(written(sample) for sample in samples()))
+    run("Figure 3", measured)

@@ -1,6 +1,6 @@
 """STEIN Table 2: how precise embeddings are at high similarities, at 50 and 25 dimensions.
 
-usage: python experiments/stein_table2.py [COLLECTION ...]      rewrites its part of docs/experiments/stein.md
+usage: python -m experiments.stein_table2 [--texts COLLECTION ...] [--write]
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from embeddings import Sample, cosines_of, inner_products, samples, write_part
 
+from experiments.embeddings import Sample, cosines_of, inner_products, run
 from sosie.types import F64, Bools
 
 THRESHOLDS = (0.8, 0.85, 0.9, 0.95)
@@ -52,7 +52,7 @@ def answers(sample: Sample, dimensions: int) -> dict[str, list[Answer]]:
     }
 
 
-def measured(sample: Sample) -> str:
+def measured(sample: Sample, write: bool) -> str:
     """Return the table of one sample."""
     true = sample.cosines
     pairs = ", ".join(f"{(true > theta).sum():,} above {theta}" for theta in THRESHOLDS)
@@ -75,4 +75,4 @@ def _share(part: int, whole: int) -> str:
 
 
 if __name__ == "__main__":
-    write_part("table 2", "\n\n".join(measured(sample) for sample in samples()))
+    run("Table 2", measured)

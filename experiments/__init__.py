@@ -1,0 +1,1 @@
+"""One script for each table or figure of the papers: ours beside theirs. See README.md."""

@@ -1,0 +1,33 @@
+"""Plots of the experiments, all in one style, as files of docs/images/experiments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images" / "experiments"
+COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93")
+
+
+def panels(count: int = 1, *, height: float = 3.4) -> tuple[Any, list[Any]]:
+    """Return a figure and so many axes side by side."""
+    figure, axes = pyplot.subplots(1, count, figsize=(4.8 * count, height), squeeze=False, layout="constrained")
+    for each in axes[0]:
+        each.spines[["top", "right"]].set_visible(False)
+        each.grid(alpha=0.25)
+        each.set_prop_cycle(color=COLOURS)
+    return figure, list(axes[0])
+
+
+def save(figure: Any, name: str) -> Path:
+    """Write a figure and return where it is."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{name}.png"
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+    return path
