@@ -117,6 +117,26 @@ def test_slopes_are_those_of_tanh():
 
 
 @every_kind
+@pytest.mark.parametrize("dimensions", [3, 20, 90])
+def test_documents_that_share_nothing_are_no_obstacle(kind, dimensions):
+    """All eigenvalues are equal, which stops a Lanczos iteration."""
+    texts = [f"a{row} b{row}" for row in range(100)]
+    points = kind(dimensions=dimensions).fit(texts).embed(texts)
+    assert np.linalg.norm(points) == pytest.approx(
+        math.sqrt(dimensions) if kind is SvdEmbedding else math.sqrt(0.9 * dimensions + 10), rel=1e-4
+    )
+
+
+def test_a_collection_of_more_documents_than_words(monkeypatch):
+    texts = [" ".join(f"w{n}" for n in range(10) if row >> n & 1) for row in range(1, 1000)]
+    expected = nearest(cosines(texts, "tf"), 9)
+    points = SvdEmbedding(dimensions=9, weighting="tf").fit(texts).embed(texts)
+    assert np.allclose(points @ points.T, expected, atol=1e-5)
+    with pytest.raises(UsageError, match="rank of the collection, 10, got 11"):
+        SvdEmbedding(dimensions=11).fit(texts)
+
+
+@every_kind
 def test_new_documents_land_near_their_like(kind):
     signer = kind(dimensions=30).fit(TEXTS)
     edited = [f"{text} w1 w2" for text in TEXTS]

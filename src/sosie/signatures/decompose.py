@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import eigsh, svds
+from scipy.sparse.linalg import ArpackError, eigsh, svds
 
 from sosie.errors import UsageError
 from sosie.types import F64, Features
 
 RIDGE = 1e-6  # added to the diagonal where X^+ is needed: equal documents make X X^T singular
 RANK = 1e-7  # an eigenvalue of this share of the largest one counts as 0
+CYCLES = 100  # restarts of the Lanczos iteration, which many equal eigenvalues can stop
+WHOLE = 10_000  # rows of a matrix that is decomposed as a whole where the iteration stops
 ROUNDING = 1e-12  # coordinates of a direction that close to each other are equal
 
 
@@ -35,12 +37,20 @@ def unit_rows(features: Features, weights: F64) -> Any:
 def singular_directions(x: Any, k: int) -> F64:
     """Return the k right singular vectors of X with the largest singular values, as columns: y = V_k^T x (LSI)."""
     if 2 * k < min(x.shape):
-        start = np.ones(min(x.shape))
-        _, values, directions = svds(x, k, v0=start, solver="arpack")
-        order = np.argsort(-values, kind="stable")
-        _require_rank(values[order] ** 2, k)
-        return _signed(directions[order].T)
-    values, vectors = _largest(x.toarray() @ x.T.toarray(), min(k, x.shape[0]))
+        try:
+            _, values, directions = svds(x, k, v0=np.ones(min(x.shape)), maxiter=CYCLES, solver="arpack")
+        except ArpackError as error:
+            if min(x.shape) > WHOLE:
+                raise UsageError(f"{k} dimensions cannot be told from the next ones: take more or fewer") from error
+        else:
+            order = np.argsort(-values, kind="stable")
+            _require_rank(values[order] ** 2, k)
+            return _signed(directions[order].T)
+    if x.shape[1] < x.shape[0]:
+        values, vectors = _largest((x.T @ x).toarray(), min(k, x.shape[1]))
+        _require_rank(values, k)
+        return _signed(vectors)
+    values, vectors = _largest((x @ x.T).toarray(), min(k, x.shape[0]))
     _require_rank(values, k)
     return _signed(x.T @ (vectors / np.sqrt(values)))
 
@@ -65,12 +75,19 @@ def least_squares(x: Any, gram: F64, rows: F64) -> F64:
 def _largest(matrix: F64, k: int) -> tuple[F64, F64]:
     """Return the k largest eigenvalues, from the largest on, and their eigenvectors as columns."""
     n = len(matrix)
-    if 4 * k < n:
-        values, vectors = eigsh(matrix, k, which="LA", v0=np.ones(n))
-    else:
-        values, vectors = eigh(matrix, subset_by_index=[n - k, n - 1])
+    found = _iterated(matrix, k) if 4 * k < n else None
+    values, vectors = eigh(matrix, subset_by_index=[n - k, n - 1]) if found is None else found
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
+
+
+def _iterated(matrix: F64, k: int) -> tuple[F64, F64] | None:
+    """Return the k largest eigenpairs by Lanczos iteration; None where many equal eigenvalues stop it."""
+    try:
+        values, vectors = eigsh(matrix, k, which="LA", v0=np.ones(len(matrix)), maxiter=CYCLES)
+    except ArpackError:
+        return None
+    return values, vectors
 
 
 def _require_rank(values: F64, k: int) -> None:
