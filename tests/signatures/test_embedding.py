@@ -18,6 +18,9 @@ from sosie.features.frequencies import count_frequencies
 from sosie.features.weighting import weights
 from sosie.signatures import embedding, svd, threshold
 from sosie.signatures.decompose import unit_rows
+from sosie.signatures.keeper import FeatureKeeper
+from sosie.signatures.statistics import UnknownVocabularyError
+from sosie.storage.room import Room
 
 KINDS = [SvdEmbedding, ThresholdEmbedding]
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -192,18 +195,31 @@ def test_texts_of_unknown_words_are_listed_and_not_signed():
     assert signer.sign(texts, ids=list("abcd")).ids.to_pylist() == ["b", "d"]
     points = signer.embed(texts)
     assert points.shape == (4, 4) and not points[[0, 2]].any() and points[[1, 3]].any(axis=1).all()
-    assert len(signer.sign(["unheard of"])) == 0 and signer.embed([]).shape == (0, 4)
+    assert len(signer.sign([])) == 0 and signer.embed([]).shape == (0, 4)
 
 
 def test_a_vocabulary_that_shares_nothing_is_refused():
     signer = SvdEmbedding(dimensions=4).fit(TEXTS)
-    strange = [f"z{row} z{row + 1}" for row in range(10)]
-    for make in (signer.sign, signer.keys, signer.embed):
+    strange = ["", "z1 z2", "z3"]
+    for make in (signer.sign, signer.keys):
         with pytest.raises(
-            MismatchError, match=r"none of 10 documents has one of the .* features.* fit it to documents"
-        ):
+            UnknownVocabularyError, match=r"of these 3 documents is known .* fit to texts like these"
+        ) as error:
             make(strange)
-        make([*strange, TEXTS[0]])
+        assert len(error.value.signed) == 0 and error.value.signed.unsigned.tolist() == [0, 1, 2]
+        assert len(make([*strange, TEXTS[0]])) == 1 and len(make(["", "..."])) == 0
+    assert not signer.embed(strange).any()
+
+
+def test_features_of_unknown_words_are_not_kept(tmp_path):
+    signer = SvdEmbedding(dimensions=4).fit(TEXTS)
+    with FeatureKeeper(signer, Room(tmp_path)) as keeper:
+        signed = keeper.sign([TEXTS[0], "unheard of", "", TEXTS[1]])
+        with pytest.raises(UnknownVocabularyError):
+            keeper.sign(["unheard of"])
+        kept, expected = keeper.features(), Shingles(1).extract(TEXTS[:2])
+    assert len(signed) == len(kept) == 2
+    assert np.array_equal(kept.hashes, expected.hashes) and np.array_equal(kept.offsets, expected.offsets)
 
 
 @every_kind
@@ -244,6 +260,8 @@ def test_what_costs_too_much_is_refused_with_a_figure(monkeypatch):
     with pytest.raises(UsageError, match=r"more than 60 documents take more than .* GiB.*sample=2000"):
         ThresholdEmbedding(dimensions=4).fit(TEXTS)
     ThresholdEmbedding(dimensions=4, sample=60).fit(TEXTS)
+    with pytest.raises(UsageError, match="more than 60 documents"):
+        ThresholdEmbedding(dimensions=4, sample=61).fit(TEXTS)
     monkeypatch.setattr(svd, "MOST_FEATURES", 1000)
     with pytest.raises(UsageError, match=r"more than 1,000 features .* GiB.*sample"):
         SvdEmbedding(dimensions=4).fit(TEXTS)

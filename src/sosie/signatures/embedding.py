@@ -74,6 +74,7 @@ class Embedding(Spec):
             return EmbeddingSigner(self, texts)
         batches = collected(texts, self.shingles, threads)
         features = sampled(batches if self.sample else self._affordable(batches), self.sample, self.seed)
+        self.refuse(len(features), len(features.hashes))
         return EmbeddingSigner(self, self._basis(features))
 
     def restore(self, meta: dict[str, Any], arrays: dict[str, Any]) -> Basis:

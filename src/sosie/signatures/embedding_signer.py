@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,15 +24,17 @@ from sosie.signatures.basis import Basis
 from sosie.signatures.drawn import drawn_words
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Signed, sign_spans
+from sosie.signatures.statistics import UnknownVocabularyError
 from sosie.types import F64, I64, U64, Features, Keys, Signatures
 
 if TYPE_CHECKING:
     from sosie.signatures.embedding import Embedding
 
+T = TypeVar("T", Signatures, Keys)
+
 UNIT = 1 << 20  # what the L2 norm of a document is, as integers
 DEVIATION = 4  # the standard deviation of the random directions: set bits of 64, of which 32 are expected
 MAXIMUM_FUNCTIONS = 4096
-STRANGERS = 10  # so many documents with features, none of them known, are of another kind
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,16 @@ class EmbeddingSigner(Signer):
         The inner product of two points stands for the similarity of their documents.
         """
         dimensions = self.spec.dimensions
-        signed = self._signed(texts, lambda features: self._embedded(features)[:2], dimensions, threads)
+        signed, _ = self._signed(texts, lambda features: self._embedded(features)[:2], dimensions, threads)
         points = np.zeros((signed.count, dimensions))
         points[signed.documents] = signed.rows.view(np.int64)
         return np.ldexp(points, -self.basis.exponent) / UNIT
 
     def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
-        """Return binary signatures: the signs of random hyperplanes."""
+        """Return binary signatures: the signs of random hyperplanes.
+
+        Texts of which none has a known feature raise `UnknownVocabularyError`, here and in `keys`.
+        """
         bits = self.spec.bits
         directions = self._directions(bits)
 
@@ -77,8 +82,8 @@ class EmbeddingSigner(Signer):
                 words[:, -1] &= np.uint64((1 << bits % 64) - 1)
             return words, known
 
-        signed = self._signed(texts, make, -(-bits // 64), threads)
-        return Signatures(signed.rows, bits, signed.ids(ids), self.digest, signed.unsigned)
+        signed, worded = self._signed(texts, make, -(-bits // 64), threads)
+        return _recognised(Signatures(signed.rows, bits, signed.ids(ids), self.digest, signed.unsigned), worded)
 
     def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
         """Return the keys, one for each table: floor((a.z + c) / width) for every random direction a, hashed."""
@@ -94,8 +99,8 @@ class EmbeddingSigner(Signer):
             band_keys(intervals.astype(np.uint32), length, keys)
             return keys, known
 
-        signed = self._signed(texts, make, tables, threads)
-        return Keys(signed.rows, signed.ids(ids), self.digest, signed.unsigned)
+        signed, worded = self._signed(texts, make, tables, threads)
+        return _recognised(Keys(signed.rows, signed.ids(ids), self.digest, signed.unsigned), worded)
 
     def _functions(self, features: Features, directions: F64) -> tuple[I64, I64]:
         """Return for each row its z times the random directions, and how many of its features are known."""
@@ -125,8 +130,11 @@ class EmbeddingSigner(Signer):
 
     def _signed(
         self, texts: Any, make: Callable[[Features], tuple[Any, I64]], width: int, threads: int | None
-    ) -> Signed:
-        """Make a row of each document with a known feature; `make` returns rows of 64-bit words, and what is known."""
+    ) -> tuple[Signed, int]:
+        """Make a row of each document with a known feature; return, too, how many have any feature.
+
+        `make` returns rows of `width` 64-bit words, and how many features of each are known.
+        """
         counted = isinstance(texts, Features)
         if counted and texts.counts is None and self.spec.weighting != "binary":
             raise UsageError(f"{self.spec.weighting} weights need term counts: extract the features with counts=True")
@@ -137,12 +145,14 @@ class EmbeddingSigner(Signer):
 
         signed = sign_spans(_repeated(texts) if counted else texts, self.spec.shingles, sign, threads)
         known = signed.rows[:, -1] > 0
-        if len(known) >= STRANGERS and not known.any():
-            raise MismatchError(
-                f"none of {len(known):,} documents has one of the {len(self.basis.frequencies):,} features that the "
-                "signer was fitted to: fit it to documents of this kind, with the same shingles"
-            )
-        return Signed(signed.rows[known, :width], signed.documents[known], signed.count)
+        return Signed(signed.rows[known, :width], signed.documents[known], signed.count), len(known)
+
+
+def _recognised(signed: T, worded: int) -> T:
+    """Return what was signed, unless there are documents with features, but none with a known one."""
+    if worded and not len(signed):
+        raise UnknownVocabularyError(signed)
+    return signed
 
 
 def _repeated(features: Features) -> Features:

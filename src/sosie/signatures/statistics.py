@@ -6,6 +6,9 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from sosie.errors import DataError
+from sosie.types import Keys, Signatures
+
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # what a manifest says, as JSON has it, and arrays
 
 
@@ -18,3 +21,14 @@ class Statistics(Protocol):
 
     def state(self) -> State:
         """Return what is stored."""
+
+
+class UnknownVocabularyError(DataError):
+    """Texts share nothing with the statistics of their signer; `signed` is what was made of them nevertheless."""
+
+    def __init__(self, signed: Signatures | Keys) -> None:
+        super().__init__(
+            f"no word of these {len(signed) + len(signed.unsigned):,} documents is known to the statistics of their "
+            "signer: fit to texts like these, with the same shingles, or name their language"
+        )
+        self.signed = signed
