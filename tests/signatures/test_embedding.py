@@ -188,6 +188,16 @@ def test_a_sample_is_the_same_however_the_collection_is_cut(kind):
     )
 
 
+def test_how_many_rows_are_signed_at_a_time_never_matters(monkeypatch):
+    signer = ThresholdEmbedding(dimensions=4).fit(TEXTS)
+    texts = [*TEXTS, "", "unheard of", TEXTS[3]]
+    words, keys, points = signer.sign(texts).words, signer.keys(texts).values, signer.embed(texts)
+    for rows in (1, 31, 93):
+        monkeypatch.setattr("sosie.signatures.embedding_signer.ROWS", rows)
+        assert np.array_equal(signer.sign(texts).words, words)
+        assert np.array_equal(signer.keys(texts).values, keys) and np.array_equal(signer.embed(texts), points)
+
+
 def test_texts_of_unknown_words_are_listed_and_not_signed():
     signer = SvdEmbedding(dimensions=4).fit(TEXTS)
     texts = ["unheard of", TEXTS[0], "", "w1 unheard"]

@@ -35,6 +35,7 @@ T = TypeVar("T", Signatures, Keys)
 UNIT = 1 << 20  # what the L2 norm of a document is, as integers
 DEVIATION = 4  # the standard deviation of the random directions: set bits of 64, of which 32 are expected
 MAXIMUM_FUNCTIONS = 4096
+ROWS = 1024  # documents whose functions are held at a time
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,11 @@ class EmbeddingSigner(Signer):
             raise UsageError(f"{self.spec.weighting} weights need term counts: extract the features with counts=True")
 
         def sign(hashes: U64, offsets: I64) -> U64:
-            rows, known = make(Features(*distinct(hashes, offsets, True)))
+            return np.concatenate([part(hashes, offsets[i : i + ROWS + 1]) for i in range(0, len(offsets), ROWS)])
+
+        def part(hashes: U64, offsets: I64) -> U64:
+            here = hashes[offsets[0] : offsets[-1]]
+            rows, known = make(Features(*distinct(here, offsets - offsets[0], True)))
             return np.column_stack([rows.view(np.uint64), known.astype(np.uint64)])
 
         signed = sign_spans(_repeated(texts) if counted else texts, self.spec.shingles, sign, threads)
