@@ -48,7 +48,7 @@ def search_narrow(count: int = 4_000_000) -> list[Row]:
 
 def search_multi(count: int = 1 << 22) -> list[Row]:
     """Multi-index hashing of 64 bits beside FAISS's and beside a scan; the peer is extrapolated."""
-    words, few = _clustered(count + 64, 64), 8
+    words, few = clustered(count + 64, 64), 8
     rows, queries, one = words[64:], Signatures(words[:64]), Signatures(words[:1])
     index, flat = MultiIndex(Signatures(rows)), FlatIndex(Signatures(rows))
     peer = faiss.IndexBinaryMultiHash(64, 4, 16)
@@ -72,7 +72,7 @@ def search_multi(count: int = 1 << 22) -> list[Row]:
 
 def search_multi_wide(count: int = 1 << 17) -> list[Row]:
     """Multi-index hashing of 1024 bits beside a scan: near rows are looked up, the nearest are too far away."""
-    words, job = _clustered(count + 64, 1024), "of 1024 bits, multi-index, batch of 64"
+    words, job = clustered(count + 64, 1024), "of 1024 bits, multi-index, batch of 64"
     index, flat, queries = MultiIndex(Signatures(words[64:])), FlatIndex(Signatures(words[64:])), Signatures(words[:64])
     return [
         _beside_scan(f"within 20 {job}", index, flat, lambda asked: asked.within(queries, 20, threads=1)),

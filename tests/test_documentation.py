@@ -116,8 +116,9 @@ def test_the_defaults_are_what_the_page_says():
     for owner, field, default in rows:
         spec = owner.strip().strip("`") or spec
         said[spec, field] = default.strip("`")
+    embeddings = (sosie.SvdEmbedding, sosie.ThresholdEmbedding)
     specs = (sosie.Simhash, sosie.Minhash, sosie.RandomProjection, sosie.TopSig, sosie.PStable, sosie.FuzzyFingerprint)
-    for kind in (sosie.Shingles, *specs):
+    for kind in (sosie.Shingles, *specs, *embeddings):
         for field in (field.name for field in fields(kind) if field.init):
             owner = kind.__name__ if (kind.__name__, field) in said else "all"
             assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == getattr(kind(), field)

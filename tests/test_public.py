@@ -40,6 +40,12 @@ def test_packages_for_stems_are_loaded_only_where_they_are_used():
     assert "Stemmer" in imported_by("import sosie; sosie.Shingles(stem='en')")
 
 
+def test_sparse_matrices_are_loaded_only_where_an_embedding_is_fitted():
+    code = "import sosie; from sosie.signatures.registry import METHODS; spec = sosie.SvdEmbedding(dimensions=1)"
+    imported_by(f"{code}; assert 'scipy.sparse' not in sys.modules")
+    imported_by(f"{code}; spec.fit(['a b']); assert 'scipy.sparse' in sys.modules")
+
+
 @pytest.mark.parametrize("name", sosie.__all__)
 def test_every_public_name_resolves(name):
     value = getattr(sosie, name)

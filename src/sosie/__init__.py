@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from sosie.signatures.projection import RandomProjection as RandomProjection
     from sosie.signatures.pstable import PStable as PStable
     from sosie.signatures.simhash import Simhash as Simhash
+    from sosie.signatures.svd import SvdEmbedding as SvdEmbedding
+    from sosie.signatures.threshold import ThresholdEmbedding as ThresholdEmbedding
     from sosie.signatures.topsig import TopSig as TopSig
     from sosie.storage.output import Output as Output
     from sosie.text.passages import passages as passages
@@ -129,6 +131,8 @@ _HOMES = {
     "TextIndex": "sosie.search.text_index",
     "TermCounts": "sosie.features.term_counts",
     "TopSig": "sosie.signatures.topsig",
+    "SvdEmbedding": "sosie.signatures.svd",
+    "ThresholdEmbedding": "sosie.signatures.threshold",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
     "dedup": "sosie.deduplicate",

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests import oracle, oracle_keys, oracle_projection, oracle_text
+from tests import oracle, oracle_embedding, oracle_keys, oracle_projection, oracle_text
 
 import sosie
 from sosie import (
@@ -28,9 +28,12 @@ from sosie import (
     Shingles,
     Simhash,
     StorageError,
+    SvdEmbedding,
+    ThresholdEmbedding,
     TopSig,
     UsageError,
 )
+from sosie.signatures.embedding import Embedding
 from sosie.signatures.registry import METHODS, spec_from_dict
 from sosie.signatures.spec import Spec
 
@@ -52,6 +55,9 @@ class Case:
 
     @property
     def signer(self):
+        """A signer; one that needs a collection is fitted to the golden texts, or given a basis."""
+        if isinstance(self.spec, Embedding):  # what is fitted may differ between CPUs in the last digits
+            return self.spec.fit(oracle_embedding.basis(tuple(TEXTS), self.spec.dimensions))
         return self.spec.fit(self.reference)
 
     @property
@@ -107,6 +113,15 @@ CASES = [
     Case(RandomProjection(bits=128, vectors="ternary", seed=3, shingles=Shingles(4, "char"))),
     *(Case(TopSig(bits=bits, density=density)) for bits, density in ((1024, 21), (100, 10), (64, 1), (2049, 21))),
     Case(TopSig(bits=1000, seed=2**32 - 1, shingles=Shingles(2))),
+    Case(SvdEmbedding(dimensions=8)),
+    Case(SvdEmbedding(dimensions=5, bits=65, weighting="tf", seed=2**32 - 1)),
+    Case(SvdEmbedding(dimensions=8, code_length=8), keys=True),
+    Case(ThresholdEmbedding(dimensions=8, bits=130, weighting="bm25")),
+    Case(ThresholdEmbedding(dimensions=3, code_length=5, multiplicity=7, interval=2.5, seed=3), keys=True),
+]
+EMBEDDING_FIELDS = [
+    *({}, {"dimensions": 9}, {"weighting": "tf"}, {"sample": 100}, {"bits": 65}),
+    *({"code_length": 3}, {"multiplicity": 3}, {"interval": 2.0}, {"seed": 1}, {"shingles": Shingles(2)}),
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -158,7 +173,10 @@ def test_bits_are_those_of_plain_python(case):
         counts = Counter(row)
         if not counts:
             continue
-        if isinstance(spec, Simhash):
+        if isinstance(spec, Embedding):
+            weighted = oracle.weights(counts, spec.weighting, oracle_embedding.collection(tuple(TEXTS)))
+            expected.append((oracle_embedding.keys if case.keys else oracle_embedding.signs)(spec, weighted))
+        elif isinstance(spec, Simhash):
             weighted = oracle.weights(counts, spec.weighting, [Counter(row) for row in rows])
             expected.append(oracle.simhash(weighted.items(), spec.bits, spec.seed))
         elif isinstance(spec, PStable):
@@ -338,6 +356,9 @@ def test_digests_differ_when_any_field_differs():
         *(RandomProjection(weighting="bm25"), RandomProjection(seed=1), RandomProjection(shingles=Shingles(1))),
         *(TopSig(), TopSig(bits=1000), TopSig(density=20), TopSig(least_terms=2), TopSig(seed=1)),
         *(TopSig(shingles=Shingles()), TopSig(shingles=Shingles(1, "char"))),
+        *(kind(**other) for kind in (SvdEmbedding, ThresholdEmbedding) for other in EMBEDDING_FIELDS),
+        *(ThresholdEmbedding(**other) for other in ({"theta": 0.7}, {"vartheta": 0.2}, {"lower_slope": 9.0})),
+        ThresholdEmbedding(upper_slope=9.0),
     ]
     assert len({spec.digest for spec in specs}) == len(specs)
     assert Simhash(bits=64).digest == Simhash().digest

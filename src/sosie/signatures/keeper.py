@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from sosie.features.spill import FeatureSpill
 from sosie.kernels.word_spans import copy_spans
+from sosie.signatures.key_columns import features_of
 from sosie.signatures.signer import Signer
+from sosie.signatures.statistics import UnknownVocabularyError
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
 from sosie.text.column import TextColumn, as_column
@@ -47,23 +50,33 @@ class FeatureKeeper:
 
     def sign(self, texts: Any, *, threads: int | None = None, **options: Any) -> Signatures:
         """Sign texts and keep their features."""
-        signed: Signatures = self._signer.sign(self._kept(texts, threads), threads=threads, **options)
+        signed: Signatures = self._kept(self._signer.sign, texts, threads, **options)
         return signed
 
     def keys(self, texts: Any, *, threads: int | None = None) -> Keys:
         """Make the keys of texts and keep their features."""
-        keys: Keys = self._signer.keys(self._kept(texts, threads), threads=threads)
+        keys: Keys = self._kept(self._signer.keys, texts, threads)
         return keys
 
     def features(self) -> Features:
         """Return what was kept, a row for each signed document; documents without features have none."""
         return self._spill.features(self._sizes)
 
-    def _kept(self, texts: Any, threads: int | None) -> Features:
+    def _kept(self, make: Callable[..., Any], texts: Any, threads: int | None, **options: Any) -> Any:
         features: Features = self._signer.spec.shingles.extract(texts, counts=True, threads=threads)
+        try:
+            signed = make(features, threads=threads, **options)
+        except UnknownVocabularyError as error:
+            self._keep(features, error.signed.unsigned)
+            raise
+        self._keep(features, signed.unsigned)
+        return signed
+
+    def _keep(self, features: Features, unsigned: I64) -> None:
+        if features.sizes[unsigned].any():  # features of which the signer knows none
+            features = features_of(features, np.delete(np.arange(len(features)), unsigned))
         self._spill.append(features.hashes)
         self._sizes.append(features.sizes[features.sizes > 0])
-        return features
 
 
 class TextKeeper:

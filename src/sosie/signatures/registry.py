@@ -13,11 +13,15 @@ from sosie.signatures.projection import RandomProjection
 from sosie.signatures.pstable import PStable
 from sosie.signatures.simhash import Simhash
 from sosie.signatures.spec import Spec
+from sosie.signatures.svd import SvdEmbedding
+from sosie.signatures.threshold import ThresholdEmbedding
 from sosie.signatures.topsig import TopSig
 
-METHODS: dict[str, type[Spec]] = {
-    kind.method: kind for kind in (FuzzyFingerprint, Minhash, PStable, RandomProjection, Simhash, TopSig)
-}
+_KINDS = (
+    *(FuzzyFingerprint, Minhash, PStable, RandomProjection, Simhash),
+    *(SvdEmbedding, ThresholdEmbedding, TopSig),
+)
+METHODS: dict[str, type[Spec]] = {kind.method: kind for kind in _KINDS}
 
 
 def spec_from_dict(data: dict[str, Any]) -> Spec:

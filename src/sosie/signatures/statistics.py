@@ -28,7 +28,7 @@ class UnknownVocabularyError(DataError):
 
     def __init__(self, signed: Signatures | Keys) -> None:
         super().__init__(
-            f"no word of these {len(signed)} documents is known to the statistics of their signer: "
-            "fit to texts like these, or name their language"
+            f"no word of these {len(signed) + len(signed.unsigned):,} documents is known to the statistics of their "
+            "signer: fit to texts like these, with the same shingles, or name their language"
         )
         self.signed = signed
