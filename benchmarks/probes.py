@@ -80,7 +80,7 @@ def lines(result: dict[str, Any]) -> list[str]:
     """Return the result for people to read."""
     text = [
         f"`ProbeIndex` of 2^{result['log_rows']} signatures of 64 bits, {result['queries']:,} queries within {RADIUS}"
-        " bits beside `BlockIndex` with 4 tables, one thread, in time of the processor. Probes are chosen for a recall of"
+        " bits beside `BlockIndex` with 4 tables, one thread, time of the processor. Probes are chosen for a recall of"
         f" {RECALL} by other queries. Goals: the recall within {TOLERANCE}; at most {COPIES} copies of the signatures"
         f" in memory at t = log2 n - 2, numbers of rows excluded; at most {SHARE} of the time at t = log2 n.",
         "",
