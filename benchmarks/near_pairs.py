@@ -12,22 +12,22 @@ FEATURES = 200  # of a document
 EDITS = 2  # features that are replaced in a copy, on average
 
 
-def near_pairs(count: int, seed: int = 3, bits: int = 64) -> tuple[Signatures, Signatures]:
+def near_pairs(count: int, seed: int = 3, edits: float = EDITS) -> tuple[Signatures, Signatures]:
     """Return originals, and edited copies with volatility."""
     rng = np.random.default_rng(seed)
-    sums = rng.standard_normal((count, bits), np.float32)
-    changed = edited(sums, rng)
+    sums = rng.standard_normal((count, 64), np.float32)
+    changed = edited(sums, rng, edits)
     return Signatures(packed(sums)), Signatures(packed(changed), volatility=changed)
 
 
-def edited(sums: Any, rng: np.random.Generator) -> Any:
+def edited(sums: Any, rng: np.random.Generator, edits: float = EDITS) -> Any:
     """Return the sums of edited copies.
 
     A sum over some hundred features of equal weight is normally distributed, as is what edits add to it: replacing e of
     f features leaves the cosine 1 - e / f. The number of edits is geometric: small ones are frequent, large ones occur.
     """
-    edits = np.minimum(rng.geometric(1 / EDITS, (len(sums), 1)), FEATURES // 2)
-    cosine = (1 - edits / FEATURES).astype(np.float32)
+    replaced = np.minimum(rng.geometric(1 / edits, (len(sums), 1)), FEATURES // 2)
+    cosine = (1 - replaced / FEATURES).astype(np.float32)
     return cosine * sums + np.sqrt(1 - cosine**2) * rng.standard_normal(sums.shape, np.float32)
 
 

@@ -5,6 +5,7 @@ usage: python -m experiments.psm_header [--log-rows 20] [--bits 14 16 18 20] [--
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.psm_data import RADIUS, collection, microseconds, options, picture, publish, table
@@ -33,17 +34,19 @@ def main() -> None:
     header = ["t", "probes, all", "first", "us per query, all", "first", "paper: probes, all", "first"]
     text = f"2^{given.log_rows} rows, {len(data.queries):,} queries, one thread:\n\n{table(header, rows)}"
     publish("psm-header", text, given.write)
+    picture("header", 2, lambda panels: draw(panels, chosen, times), given.write)
 
-    def draw(panels: Any) -> None:
-        for axes, values, name in zip(panels, (chosen, times), ("probes", "us per query"), strict=True):
-            for which, label in enumerate(("all", "first")):
-                axes.plot(bits, [values[t][which] for t in bits], "o-", label=label)
-            axes.set(xlabel="bits of the header", ylabel=f"{name}, recall 95 %", ylim=(0, None))
+
+def draw(panels: Any, chosen: Mapping[int, Sequence[float]], times: Mapping[int, Sequence[float]]) -> None:
+    """Draw the probes, beside those of the paper, and the times."""
+    for axes, values, name in zip(panels, (chosen, times), ("probes", "us per query"), strict=True):
         for which, label in enumerate(("all", "first")):
-            line = [(t, pair[which]) for t, pair in PAPER.items()]
-            panels[0].plot(*zip(*line, strict=True), "x--", label=f"paper, {label}", alpha=0.6)
-
-    picture("header", 2, draw, given.write)
+            axes.plot(list(values), [pair[which] for pair in values.values()], "o-", label=label)
+        axes.set(xlabel="bits of the header", ylabel=f"{name}, recall 95 %")
+    for which, label in enumerate(("all", "first")):
+        panels[0].plot(list(PAPER), [pair[which] for pair in PAPER.values()], "x--", label=f"paper, {label}", alpha=0.6)
+    for axes in panels:
+        axes.set_ylim(0)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from sosie.index import probes
 from sosie.index.calibration import choose_probes
 from sosie.index.files import load_index
 from sosie.index.flips import FlipModel
+from sosie.index.live import forget_bits, live_bits, more_bits
 from sosie.index.probe_run import Header
 from sosie.index.probes import ProbeIndex
 from sosie.kernels.vosh import NEVER
@@ -343,3 +344,17 @@ def test_moves_bring_bits_to_a_header(places, number):
     for word, down, mask, up in Header.of(np.array(places)).moves.tolist():
         header |= ((int(words[word]) >> down) & mask) << up
     assert header == sum((number >> place & 1) << i for i, place in enumerate(places))
+
+
+@given(st.lists(st.integers(0, 150), max_size=6), st.data())
+@settings(deadline=None, max_examples=40)
+def test_bits_of_rows_that_are_there(pieces, data):
+    live, total = np.empty(0, np.uint64), 0
+    for piece in pieces:
+        live, total = more_bits(live, total, total + piece), total + piece
+    gone = np.array(sorted(data.draw(st.sets(st.integers(0, max(0, total - 1)), max_size=total))), np.int64)
+    forget_bits(live, gone)
+    bits = np.unpackbits(live.view(np.uint8), bitorder="little")[:total]
+    assert np.flatnonzero(bits == 0).tolist() == gone.tolist()
+    exact = np.unpackbits(live_bits(total, gone).view(np.uint8), bitorder="little")
+    assert exact[:total].tolist() == bits.tolist() and not exact[total:].any()

@@ -20,6 +20,19 @@ def live_bits(rows: int, removed: I64) -> U64:
     return live
 
 
+def more_bits(live: U64, begin: int, end: int) -> U64:
+    """Return the bits with those of rows `begin` to `end` set; room grows by halves, what is beyond does not matter."""
+    if (end + 63) // 64 > len(live):
+        longer = np.zeros(max((end + 63) // 64, len(live) + len(live) // 2), np.uint64)
+        longer[: len(live)] = live
+        live = longer
+    whole = -(-begin // 64)
+    if begin % 64:
+        live[begin // 64] |= ~np.uint64(0) << np.uint64(begin % 64)
+    live[whole : (end + 63) // 64] = ~np.uint64(0)
+    return live
+
+
 def forget_bits(live: U64, rows: I64) -> None:
     """Clear the bits of some rows."""
     np.bitwise_and.at(live, rows // 64, ~(np.uint64(1) << (rows % 64).astype(np.uint64)))

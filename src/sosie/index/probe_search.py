@@ -115,7 +115,7 @@ class ProbeSearch:
         return Matches(offsets, rows, distances, None, counters)
 
     def _find(self, tile: Tile, first: bool) -> Matches:
-        if self.complete and self.probes > 64 * len(self.rows.live):
+        if self.complete and self.probes > sum(run.count for run in self.rows.runs):
             live = read_only(self.rows.live)
             found = [scan(run.table, live, tile.words, self.radius) for run in self.rows.runs]
         else:

@@ -14,7 +14,7 @@ from sosie.index.calibration import Calibration, choose_probes
 from sosie.index.exclude import without_self
 from sosie.index.files import State
 from sosie.index.flips import FlipModel
-from sosie.index.live import forget_bits, live_bits
+from sosie.index.live import forget_bits, live_bits, more_bits
 from sosie.index.probe_run import Header, ProbeRun, header_bits
 from sosie.index.probe_search import ProbeSearch, Rows
 from sosie.kernels.vosh import WIDEST
@@ -164,7 +164,7 @@ class ProbeIndex(Index):
             longer[before - begin :] = words
             words = longer
         self._runs = [*runs, ProbeRun.of(words, begin, self._header())]
-        self._live = live_bits(rows, self._removed)
+        self._live = more_bits(self._live, before, rows)
 
     def _forget(self, rows: I64) -> None:
         forget_bits(self._live, rows)
@@ -269,10 +269,10 @@ def _checked_header(header: int | Sequence[int] | None, bits: int) -> int | list
     """Return what says which bits form a header, as JSON has it."""
     if header is None:
         return None
-    if isinstance(header, int):
+    if isinstance(header, int | np.integer):
         if not 1 <= header <= min(bits, WIDEST):
             raise UsageError(f"a header has 1 to {min(bits, WIDEST)} bits, got header={header}")
-        return header
+        return int(header)
     places = [int(place) for place in header]
     if not 1 <= len(places) <= WIDEST or len(set(places)) < len(places) or not 0 <= min(places) <= max(places) < bits:
         raise UsageError(f"a header is made of 1 to {WIDEST} different bits, each from 0 to {bits - 1}, got {places}")
