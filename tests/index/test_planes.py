@@ -115,7 +115,7 @@ def test_an_index_that_was_saved_answers_the_same(tmp_path):
     ),
 )
 def test_wrong_arrays_are_named(name, change, tmp_path):
-    PlaneIndex(signatures("random", 9, 256)).save(tmp_path / "good")
+    PlaneIndex(signatures("random", 9, 512)).save(tmp_path / "good")
     meta, arrays = read_artefact(tmp_path / "good", "index")
     wrong = {key: array for key, array in arrays.items() if key != name}
     if change is not None:
@@ -140,6 +140,13 @@ def test_a_saved_recall_that_cannot_be_is_named(tmp_path):
     index.save(tmp_path / "a")
     with pytest.raises(StorageError, match="recall must be above 0"):
         load_index(tmp_path / "a")
+
+
+def test_narrow_signatures_have_no_majorities_and_every_row_is_compared():
+    rows = signatures("random", 20_000, 511)
+    index = PlaneIndex(rows)
+    assert index._majorities.size == 0
+    assert index.search(rows.take(np.arange(2)), 3).counters == {"comparisons": 40_000}
 
 
 def test_more_than_the_memory_is_refused(monkeypatch):

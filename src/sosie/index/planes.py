@@ -17,7 +17,7 @@ from sosie.kernels.cascade_plan import plan_cascade, stage_size
 from sosie.kernels.cascade_within import cascade_within
 from sosie.kernels.cut_off import Aim
 from sosie.kernels.hits import Hits, concat_hits, take_hits
-from sosie.kernels.majorities import CHAIN_CHUNK, adder_count, ask_majorities, chain_of, set_majorities
+from sosie.kernels.majorities import CHAIN_CHUNK, ask_majorities, chain_of, set_majorities
 from sosie.kernels.parallel import ordered_map, thread_count
 from sosie.kernels.plane_top import UNFILLED
 from sosie.kernels.plane_within import room_within
@@ -27,7 +27,8 @@ from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Matches, Signatures
 
-SMALL = 32  # blocks up to which every row is compared: that is as fast
+SMALL = 32  # blocks up to which every row is compared: that is as fast,
+_NARROW = 512  # and so it is for fewer bits than these
 _MOST = 128  # nearest rows that a cascade looks for
 _RARE = 1.75  # half the deviations from the mean at which random rows are rare
 _KNOWN = 64  # rows of the sample that are compared to begin with, at most
@@ -40,7 +41,7 @@ class PlaneIndex(FlatIndex):
     (`kernels.majorities`), and compares in full only rows that have few. How few follows from the distances of the
     nearest rows found, by the laws of sampling (`kernels.cut_off`): each query stops where the expected recall is at
     least `recall`, whatever the data are like. `matches.recall` is the expected recall of what was found. At a recall
-    of 1 every row is compared; so it is for up to 16384 rows, for fewer than 128 bits, for k above 128, and for queries
+    of 1 every row is compared; so it is for up to 16384 rows, for fewer than 512 bits, for k above 128, and for queries
     that have no near rows to speak of. `within` is always exact, and counts fewer planes where the radius is small.
 
     What it relaxes: `search` may miss some of the k nearest, and has others in their place. Distances and order are
@@ -60,11 +61,11 @@ class PlaneIndex(FlatIndex):
         self.recall = recall
         self._prepare(signatures.bits)
         self._store = np.empty((0, signatures.words.shape[1]), np.uint64)
-        self._majorities = aligned_zeros((0, adder_count(signatures.bits), 4, BLOCK // 64))
+        self._majorities = aligned_zeros((0, len(self._chain) // 2, 4, BLOCK // 64))
         super().__init__(signatures)
 
     def _prepare(self, bits: int) -> None:
-        self._chain = read_only(chain_of(bits))
+        self._chain = read_only(chain_of(bits if bits >= _NARROW else 0))
 
     @property
     def recall(self) -> float:
@@ -122,7 +123,7 @@ class PlaneIndex(FlatIndex):
         self._prepare(self.bits)
         self._store, self._majorities = arrays["words"], arrays["majorities"]
         check_array(self._store, np.uint64, (self._rows, -(-self.bits // 64)))
-        check_array(self._majorities, np.uint64, (len(self._planes), adder_count(self.bits), 4, BLOCK // 64))
+        check_array(self._majorities, np.uint64, (len(self._planes), len(self._chain) // 2, 4, BLOCK // 64))
 
     def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
         blocks = -(-self._rows // BLOCK)
