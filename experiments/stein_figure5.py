@@ -32,7 +32,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHOWN = (0.5, 0.7, 0.8, 0.9, 0.95)
 TIMED, RUNS = 200, 9  # queries whose search is timed, and how often
-SEED = 1  # of the sample; the defaults were chosen on the English descriptions with another one
+SEED = 1  # of the sample; the defaults were chosen with others
 FUZZY, STABLE, SUMS, LINEAR = "fuzzy-fingerprinting", "p-stable LSH", "p-stable LSH, sums", "linear search"
 
 

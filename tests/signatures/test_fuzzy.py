@@ -89,7 +89,7 @@ def test_rare_features_are_spread_by_their_hashes(texts, monkeypatch):
 def test_a_language_is_a_reference(language, text, tmp_path):
     signer = FuzzyFingerprint().fit(language=language)
     keys = signer.keys([text, text.upper(), ""])
-    assert keys.values.shape == (2, 24) and (keys.values[0] == keys.values[1]).all() and keys.unsigned.tolist() == [2]
+    assert keys.values.shape == (2, 64) and (keys.values[0] == keys.values[1]).all() and keys.unsigned.tolist() == [2]
     signer.save(tmp_path / "signer")
     assert np.array_equal(sosie.load_signer(tmp_path / "signer").keys([text]).values[0], keys.values[0])
 

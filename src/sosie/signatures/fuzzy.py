@@ -42,7 +42,7 @@ class FuzzyFingerprint(Spec):
     >>> signer = FuzzyFingerprint(code_length=4).fit(texts)
     >>> keys = signer.keys(["The cat sat on the mat!", texts[0]]).values
     >>> keys.shape, bool((keys[0] == keys[1]).all())
-    ((2, 24), True)
+    ((2, 64), True)
     """
 
     method: ClassVar[str] = "fuzzy-fingerprint"
@@ -52,8 +52,8 @@ class FuzzyFingerprint(Spec):
     encoding: ClassVar[str] = "number of radix r, or tuple"
 
     shingles: Shingles = Shingles(2, "prefix")
-    code_length: int = 11
-    multiplicity: int = 24
+    code_length: int = 12
+    multiplicity: int = 64
     intervals: int = 2
 
     def __post_init__(self) -> None:
@@ -78,8 +78,8 @@ class FuzzyFingerprint(Spec):
         English name, has the word frequencies of the package wordfreq; its deviations are cut as if words were drawn
         at random, or, with texts too, as those of the texts are distributed.
 
-        >>> FuzzyFingerprint().fit(language="english").statistics.expected.round(4).tolist()[:3]
-        [0.0909, 0.0909, 0.0909]
+        >>> FuzzyFingerprint(code_length=8).fit(language="english").statistics.expected.round(3).tolist()[:3]
+        [0.125, 0.125, 0.125]
         """
         if isinstance(texts, PrefixClasses):
             if texts.cuts.shape != self._shape or texts.lane != self.seed:
