@@ -163,8 +163,7 @@ precision of fuzzy-fingerprinting well above that of LSH; both orders of magnitu
   nearly the whole collection. Ours are hashes of tuples, with a shift for each function.
 - **More codes for each document.** The paper had 2 or 3 fuzzification schemes, we have 64 with 2 intervals (theirs: 2
   to 4). The real texts here are short, some 60 words instead of pages: one word more moves the deviation of its class
-  by half a standard deviation, so that one scheme seldom keeps two versions together. The shifts of the cuts go round
-  among the classes, so that the schemes are equally selective.
+  by half a standard deviation, so that one scheme seldom keeps two versions together.
 - **The reference.** The paper takes the British National Corpus; ours is the collection itself, or the word
   frequencies of `wordfreq` in the rows of that name. There, deviations are cut as if words were drawn at random,
   which those of texts on few subjects are not.
