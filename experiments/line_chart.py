@@ -11,7 +11,7 @@ from pathlib import Path
 
 COLOURS = ("#1f5fa8", "#c2410c", "#2f7d4f", "#7c3aed")
 WIDTH, HEIGHT = 380, 300
-LEFT, RIGHT, TOP, BOTTOM = 58, 14, 34, 46
+LEFT, RIGHT, TOP, BOTTOM = 58, 26, 34, 46
 
 
 @dataclass(frozen=True)

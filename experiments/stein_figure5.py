@@ -32,7 +32,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHOWN = (0.5, 0.7, 0.8, 0.9, 0.95)
 TIMED, RUNS = 200, 9  # queries whose search is timed, and how often
-SEED = 1  # of the sample; the defaults were chosen on the English descriptions with another one
+SEED = 1  # of the sample; the defaults were chosen with others
 FUZZY, STABLE, SUMS, LINEAR = "fuzzy-fingerprinting", "p-stable LSH", "p-stable LSH, sums", "linear search"
 
 
@@ -153,20 +153,26 @@ COMMENT = """## Theirs, and where we differ
 The paper plots, for 100,000 web pages on chosen topics: recall near 1 above 0.8 for both methods and low below;
 precision of fuzzy-fingerprinting well above that of LSH; both orders of magnitude faster than linear search.
 
-- **As there**: recall is high where documents are nearly the same and falls quickly below; result sets are small;
-  fuzzy-fingerprinting returns fewer wrong documents at about the same recall; both are far faster than comparing all.
-- **More codes for each document.** The paper had 2 or 3 fuzzification schemes, we have 24 with fewer intervals (2
-  instead of 2 to 4). Our documents are short (64 words in the mean, not pages): one word more moves the deviation of a
-  class by half a standard deviation, and more schemes are needed for the same recall. The shifts of the cuts go round
-  among the classes, so that the schemes are equally selective.
-- **Keys of tuples.** The paper adds up the values of all random functions with one shared shift. In the rows "sums" the
-  sums of 24 functions take few values, so result sets are a large part of the collection: nearly all is found, and
-  nothing is gained.
-- **The reference.** The paper takes the British National Corpus; ours is the collection itself, or the word frequencies
-  of `wordfreq` in the rows of that name. Then deviations are cut as if words were drawn at random, which texts on
-  one subject are not: codes are less evenly used, and result sets larger.
-- **The cosine** is of raw term counts, stop words included, as in the paper's vector space model: short texts reach 0.5
-  by their stop words alone, which no key is meant to find.
+- **As there**: recall is high where documents are nearly the same and falls quickly below. Among real texts, at a
+  cosine of 0.9 both find more than nine of ten with results more than 50 times smaller than the collection, and
+  faster than by comparing all: several to dozens of times, not hundreds, for this linear search is not naive. It
+  runs over inverted lists, as compiled code.
+- **Not as there**: fuzzy-fingerprinting is not more precise than p-stable LSH. With results of about the same size it
+  finds a little less, with three times as many keys. The paper's LSH adds up the values of all random functions with
+  one shared shift. The rows "sums" show what that costs: the sums of 24 functions take few values, and results are
+  nearly the whole collection. Ours are hashes of tuples, with a shift for each function.
+- **More codes for each document.** The paper had 2 or 3 fuzzification schemes, we have 64 with 2 intervals (theirs: 2
+  to 4). The real texts here are short, some 60 words instead of pages: one word more moves the deviation of its class
+  by half a standard deviation, so that one scheme seldom keeps two versions together.
+- **The reference.** The paper takes the British National Corpus; ours is the collection itself, or the word
+  frequencies of `wordfreq` in the rows of that name. There, deviations are cut as if words were drawn at random,
+  which those of texts on few subjects are not.
+- **The cosine** is of raw term counts, stop words included, as in the paper's vector space model: short texts reach
+  0.5 by their stop words alone, which no key is meant to find.
+
+The defaults were chosen on the descriptions of Debian packages in English and German, on other samples than those
+above. On 30,000 passages of technical documentation that had no part in that, at a cosine of 0.9: p-stable LSH found
+.965 with results 64 times smaller than the collection, fuzzy-fingerprinting .906 with 66 times smaller ones.
 """.splitlines()
 
 

@@ -65,7 +65,7 @@ class Fuzzy:
         columns = list(zip(*map(self.deviations, documents), strict=True))
         for scheme in range(l):
             for place in range(k):
-                shift = ((scheme + place) % l + 1) / (l + 1) - 0.5
+                shift = (scheme + 1) / (l + 1) - 0.5
                 self.cuts[scheme][place] = [quantile(columns[place], (i + shift) / r) for i in range(1, r)]
 
     def deviations(self, document: Counts) -> list[float]:

@@ -74,7 +74,9 @@ class Case:
 
 
 ALL_OR_NOTHING = Case(Minhash(minima=130, rows=130, seed=5, shingles=Shingles(1)), keys=True)  # one key of all minima
-HASHED = Case(FuzzyFingerprint(code_length=40, intervals=3, shingles=Shingles(3, "prefix")), keys=True)  # r^k > 2^64
+HASHED = Case(  # r^k > 2^64
+    FuzzyFingerprint(code_length=41, multiplicity=3, intervals=3, shingles=Shingles(3, "prefix")), keys=True
+)
 CASES = [
     *(
         Case(Simhash(bits=bits, weighting=weighting))

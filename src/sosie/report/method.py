@@ -80,6 +80,8 @@ def _features(shingles: dict[str, Any]) -> str:
 
     >>> _features({"width": 3, "unit": "word"}), _features({"width": 1, "unit": "char"})
     ('runs of 3 words', 'single characters')
+    >>> _features({"width": 2, "unit": "prefix"})
+    'beginnings of words, up to 2 characters'
     """
     if shingles["unit"] == "prefix":
         return f"beginnings of words, up to {shingles['width']} characters"

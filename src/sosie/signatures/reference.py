@@ -95,7 +95,7 @@ def classes_of(reference: Occurrences, count: int, lane: int) -> PrefixClasses:
 def collection_cuts(
     classes: PrefixClasses, quantiles: F64, collection: Any, shingles: Shingles, threads: int | None = None
 ) -> F64:
-    """Return where the deviations in a collection reach these quantiles: cuts and quantiles are [scheme, class, i]."""
+    """Return where the deviations in a collection reach quantiles[scheme, i], as cuts[scheme, class, i]."""
     total = np.zeros((len(classes.occurrences), BINS), np.int64)
     shared = False
     for counts, known in ordered_map(partial(_histogram, classes), pieces(collection, shingles, threads), threads):
@@ -107,18 +107,18 @@ def collection_cuts(
         )
     below = np.concatenate([np.zeros((len(total), 1), np.int64), np.cumsum(total, axis=1)], axis=1)
     edges = np.linspace(-FARTHEST, FARTHEST, BINS + 1)
-    cuts = [[np.interp(q * line[-1], line, edges) for q, line in zip(row, below, strict=True)] for row in quantiles]
+    cuts = [[np.interp(row * line[-1], line, edges) for line in below] for row in quantiles]
     return _on_grid(np.array(cuts))
 
 
-def normal_cuts(quantiles: F64) -> F64:
-    """Return the cuts of classes whose deviations are normally distributed, as those of random words are.
+def normal_cuts(quantiles: F64, count: int) -> F64:
+    """Return the cuts of `count` classes whose deviations are normally distributed, as those of random words are.
 
-    >>> normal_cuts(np.array([[[0.25, 0.5, 0.75]]])).tolist()
+    >>> normal_cuts(np.array([[0.25, 0.5, 0.75]]), 1).tolist()
     [[[-0.6748046875, 0.0, 0.6748046875]]]
     """
-    cuts = [NormalDist().inv_cdf(share) for share in quantiles.ravel().tolist()]
-    return _on_grid(np.array(cuts).reshape(quantiles.shape))
+    cuts = np.array([[NormalDist().inv_cdf(share) for share in row] for row in quantiles.tolist()])
+    return _on_grid(np.repeat(cuts[:, None], count, axis=1))
 
 
 def pieces(collection: Any, shingles: Shingles, threads: int | None) -> Iterator[Features]:
