@@ -257,7 +257,7 @@ def test_more_dimensions_than_the_collection_has_are_refused(kind):
         *((SvdEmbedding, {"bits": bits}, "bits must be from 1 to 4096") for bits in (0, 4097)),
         *((SvdEmbedding, {name: 0}, f"{name}.* must be at least 1") for name in ("code_length", "multiplicity")),
         (SvdEmbedding, {"code_length": 100, "multiplicity": 100}, "at most 4096"),
-        *((SvdEmbedding, {"width": width}, "width must be") for width in (0.0, math.nan, 1e6)),
+        *((SvdEmbedding, {"interval": interval}, "interval must be") for interval in (0.0, math.nan, 1e6)),
     ],
 )
 def test_impossible_specs_are_refused(kind, wrong, message):
