@@ -25,7 +25,32 @@ from sosie.report.stages import Stages
 SAMPLE = 1000
 
 
-@click.command("evaluate")
+class Evaluate(click.Group):
+    """A group whose own command is taken where no other is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the own command before what is not the name of another."""
+        return super().parse_args(ctx, args if args and args[0] in ("result", "signatures") else ["result", *args])
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return both names."""
+        return ["result", "signatures"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the other command when it is called."""
+        if cmd_name == "signatures":
+            from sosie.cli.evaluate_signatures import command as signatures
+
+            return signatures
+        return result_command
+
+
+@click.group("evaluate", cls=Evaluate)
+def command() -> None:
+    """Measure how good a result is, or how good signatures are."""
+
+
+@click.command("result")
 @click.argument("result", type=click.Path(), metavar="RESULT")
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @click.option(
@@ -44,8 +69,10 @@ SAMPLE = 1000
     help="Units of a shingle, if the report does not say. [default: word]",
 )
 @run_options
-def command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
+def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Measure how good RESULT is, a directory that `sosie dedup` or `sosie join` wrote.
+
+    `sosie evaluate signatures INPUT...` measures signatures instead: see its --help.
 
     With --truth, its pairs and clusters are compared with known pairs. With --sample, random documents of INPUT are
     compared exactly with all of INPUT, and the pairs found so are looked up in RESULT. INPUT is what the run read; by

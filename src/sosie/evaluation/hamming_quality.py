@@ -26,8 +26,8 @@ class HammingQuality:
 
     @property
     def balance(self) -> int:
-        """The smallest radius at which recall is not below precision, the paper's choice."""
-        reached = self.recall >= self.precision
+        """The smallest radius that finds something similar at which recall is not below precision, as in the paper."""
+        reached = (self.recall >= self.precision) & (self.recall > 0)
         return int(np.argmax(reached)) if reached.any() else len(self.pairs) - 1
 
 
