@@ -39,7 +39,7 @@ class Evaluate(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the other command when it is called."""
         if cmd_name == "signatures":
-            from sosie.cli.evaluate_signatures import command as signatures
+            from sosie.cli.evaluate_signatures import signatures
 
             return signatures
         return result_command

@@ -49,7 +49,7 @@ from sosie.storage.output import OutputDirectory
     "-o", "--output", type=click.Path(), help="A directory for signatures.json and signatures.html, with plots."
 )
 @output_options
-def command(inputs: tuple[str, ...], **options: Any) -> None:
+def signatures(inputs: tuple[str, ...], **options: Any) -> None:
     """Measure specs on the documents of INPUT: the cosines of a sample beside what signatures and keys make of them.
 
     Signatures: the error of the cosine, precision and recall of a Hamming radius, the nearest documents, stress. Keys:
