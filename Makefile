@@ -2,6 +2,7 @@
 # make test   sets everything up and runs the checks and the tests
 # make check  ruff, mypy (strict), import-linter
 # make bench  speed beside the peers, as ratios; writes docs/benchmarks.md
+# make experiment NAME=psm_flips  a table or figure of a paper, done again: see experiments/README.md
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -17,7 +18,7 @@ PLAIN := tests/clusters tests/contracts/test_set_join_contract.py \
 	$(addprefix tests/matches/test_, dense.py similarity.py verify.py) \
 	tests/features/test_weighting.py tests/text/test_passages.py::test_any_texts
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench experiment clean
 
 demo: .venv/.ready
 	$(BIN)/sosie demo -o demo-output --overwrite
@@ -33,6 +34,9 @@ check: .venv/.ready-test
 
 bench: .venv/.ready-bench
 	$(BIN)/python -m benchmarks $(BENCH)
+
+experiment: .venv/.ready-experiments
+	$(BIN)/python -m experiments.$(NAME) $(OPTIONS)
 
 clean:
 	rm -rf .venv .numba_cache demo-output
@@ -51,4 +55,8 @@ clean:
 
 .venv/.ready-bench: .venv/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+.venv/.ready-experiments: .venv/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[experiments]'
 	@touch $@

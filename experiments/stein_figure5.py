@@ -1,6 +1,6 @@
 """STEIN Figure 5: recall, precision and time at similarity, of fuzzy-fingerprinting and of p-stable LSH.
 
-usage: python experiments/stein_figure5.py [FILE.parquet[:LANGUAGE] ...] [--documents N] [--sample N] [--docs FOLDER]
+usage: python -m experiments.stein_figure5 [FILE.parquet[:LANGUAGE] ...] [--documents N] [--sample N]
 
 Without files, a generated collection is searched. With a language, the reference distribution of wordfreq is tried,
 too. Writes docs/experiments/stein-figure5.md and docs/images/experiments/stein-figure5.png.
@@ -9,8 +9,6 @@ too. Writes docs/experiments/stein-figure5.md and docs/images/experiments/stein-
 from __future__ import annotations
 
 import argparse
-import math
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,12 +19,10 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy.sparse import csr_array
 
+from experiments.figure import grid, save
 from sosie import Features, FuzzyFingerprint, KeyIndex, Keys, PStable, Shingles
 from sosie.evaluation.at_similarity import AtSimilarity, at_similarity
 from sosie.evaluation.planted import PlantedCorpus
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from line_chart import LineChart, save_png
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -92,19 +88,22 @@ def _milliseconds(search: Callable[[], Any]) -> float:
     return 1000 * min(times)
 
 
-def charts(collection: Collection) -> list[LineChart]:
-    """Return the three plots of the figure."""
-    methods = {name: collection.results[name] for name in (FUZZY, STABLE)}
-    name, axis = collection.name, "cosine at least"
-    recall = {method: found.recall.tolist() for method, found in methods.items()}
-    precision = {method: found.precision.tolist() for method, found in methods.items()}
-    times = collection.milliseconds
-    longest = 5 * math.ceil(max(max(values) for values in times.values()) / 5 * 10) / 10
-    return [
-        LineChart(f"{name}: recall", axis, THRESHOLDS, recall),
-        LineChart(f"{name}: precision", axis, THRESHOLDS, precision),
-        LineChart(f"{name}: milliseconds a query", "documents", collection.sizes, times, (0, longest)),
-    ]
+def draw(collections: list[Collection]) -> Any:
+    """Return the three plots of the figure, a row for each collection."""
+    figure, axes = grid(len(collections), 3)
+    for collection, (recall, precision, times) in zip(collections, axes, strict=True):
+        for method in (FUZZY, STABLE):
+            found = collection.results[method]
+            recall.plot(THRESHOLDS, found.recall, marker=".", label=method)
+            precision.plot(THRESHOLDS, found.precision, marker=".", label=method)
+        for method, values in collection.milliseconds.items():
+            times.plot(collection.sizes, values, marker=".", label=method)
+        recall.set(title=f"{collection.name}: recall", xlabel="cosine at least", ylim=(0, 1.02))
+        precision.set(title="precision", xlabel="cosine at least", ylim=(0, 1.02))
+        times.set(title="milliseconds a query", xlabel="documents", ylim=(0, None))
+        for axis in (recall, times):
+            axis.legend(frameon=False)
+    return figure
 
 
 def page(collections: list[Collection], sample: int) -> str:
@@ -112,7 +111,7 @@ def page(collections: list[Collection], sample: int) -> str:
     lines = [
         "# STEIN Figure 5: fuzzy-fingerprinting and p-stable LSH at work",
         "",
-        "Written by `python experiments/stein_figure5.py`. B. Stein, *Principles of hash-based text retrieval*, SIGIR",
+        "Written by `python -m experiments.stein_figure5`. B. Stein, *Principles of hash-based text retrieval*, SIGIR",
         "2007, section 4: recall and precision of what a hash-based search returns, against the exact cosines of term",
         f"vectors (tf), by the least cosine that counts as similar. Here {sample} random documents of each",
         "collection are searched for among all others; a document is not its own answer.",
@@ -184,8 +183,6 @@ def main() -> None:
     )
     parser.add_argument("--documents", type=int, default=20_000, help="of the generated collection")
     parser.add_argument("--sample", type=int, default=500, help="documents that are searched for")
-    parser.add_argument("--docs", type=Path, default=DOCS, help="where the page and the picture go")
-    parser.add_argument("--browser", default="chromium", help="a Chromium that draws the picture")
     options = parser.parse_args()
     collections = []
     for name in options.files:
@@ -196,10 +193,8 @@ def main() -> None:
         collections.append(Collection("generated", generated))
     for collection in collections:
         measure(collection, options.sample)
-    (options.docs / "experiments").mkdir(parents=True, exist_ok=True)
-    (options.docs / "experiments" / "stein-figure5.md").write_text(page(collections, options.sample) + "\n", "utf-8")
-    picture = options.docs / "images" / "experiments" / "stein-figure5.png"
-    save_png([charts(each) for each in collections], picture, options.browser)
+    (DOCS / "experiments" / "stein-figure5.md").write_text(page(collections, options.sample) + "\n", "utf-8")
+    save(draw(collections), "stein-figure5")
 
 
 if __name__ == "__main__":
