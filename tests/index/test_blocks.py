@@ -134,11 +134,11 @@ def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypat
     rows = signatures("random", 100, 64)
     index = BlockIndex(rows, header=1)
     needed = run_bytes(200, 4) + 16 * 200
-    monkeypatch.setattr(blocks, "physical_memory", lambda: needed - 1)
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed - 1)
     with pytest.raises(UsageError, match=r"200 rows in 4 tables need about 0\.0 MB .* FlatIndex"):
         index.add(rows)
     assert len(index) == 100 and len(index.ids) == 100
-    monkeypatch.setattr(blocks, "physical_memory", lambda: needed)
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed)
     index.add(rows)
     assert len(index) == 200
 

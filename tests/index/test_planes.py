@@ -3,7 +3,6 @@ import pytest
 from tests.oracle_hamming import bits_of, distances, listed, pack, signatures
 
 from sosie.errors import StorageError, UsageError
-from sosie.index import planes
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.planes import PlaneIndex
@@ -151,7 +150,7 @@ def test_narrow_signatures_have_no_majorities_and_every_row_is_compared():
 
 def test_more_than_the_memory_is_refused(monkeypatch):
     index = PlaneIndex(signatures("random", 9, 4096))
-    monkeypatch.setattr(planes, "physical_memory", lambda: 300_000)
-    with pytest.raises(UsageError, match=r"1,009 rows of 4096 bits need about 1\.5 MB.*FlatIndex needs 0\.5 MB"):
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: 300_000)
+    with pytest.raises(UsageError, match=r"1,009 rows .* PlaneIndex need about 1\.5 MB.*FlatIndex needs 0\.5 MB"):
         index.add(signatures("random", 1000, 4096, ids=range(9, 1009)))
     assert len(index) == 9

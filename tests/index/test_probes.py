@@ -241,11 +241,11 @@ def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypat
     rows = signatures("random", 100, 64)
     index = ProbeIndex(rows)
     needed = 4 * 2**8 + 32 * 200
-    monkeypatch.setattr(probes, "physical_memory", lambda: needed - 1)
-    with pytest.raises(UsageError, match=r"200 rows by 8 bits needs about 0\.0 MB"):
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed - 1)
+    with pytest.raises(UsageError, match=r"200 rows sorted by 8 bits need about 0\.0 MB"):
         index.add(rows)
     assert len(index) == len(index.ids) == 100
-    monkeypatch.setattr(probes, "physical_memory", lambda: needed)
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed)
     index.add(rows)
     assert len(index) == 200
 

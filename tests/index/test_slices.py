@@ -201,12 +201,12 @@ build = slice_store.build_lists
 
 
 def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr(slice_store, "physical_memory", lambda: 10_000_000)
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: 10_000_000)
     rows = signatures("random", 10, 56)
-    with pytest.raises(UsageError, match=r"28-bit slices take 2.1 GB, this machine has 10.0 MB"):
+    with pytest.raises(UsageError, match=r"28-bit slices need about 2.1 GB of memory, and this machine has 10.0 MB"):
         SliceIndex(rows, 28)
     index = SliceIndex(rows, 8)
-    monkeypatch.setattr(slice_store, "physical_memory", lambda: 10_000)
+    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: 10_000)
     with pytest.raises(UsageError, match="110 rows"):
         index.add(signatures("random", 100, 56))
     assert len(index) == len(index.ids) == 10

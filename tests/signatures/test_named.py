@@ -45,3 +45,8 @@ def test_every_method_can_be_written_with_all_its_parameters(method):
     spec = METHODS[method]()
     written = ",".join(f"{name}={getattr(spec, name)}" for name in own_parameters(METHODS[method]))
     assert parse_spec(f"{method}:{written}") == spec
+
+
+def test_the_registry_names_every_method_as_it_names_itself():
+    assert all(METHODS[name].method == name for name in METHODS)
+    assert list(METHODS) == sorted(METHODS)

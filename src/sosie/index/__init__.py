@@ -1,12 +1,24 @@
 """WHERE ARE THE NEAR ONES? One index per file; `base` states what every Hamming index promises."""
 
-from sosie.index.base import Index
-from sosie.index.blocks import BlockIndex
-from sosie.index.files import load_index
-from sosie.index.flat import FlatIndex
-from sosie.index.keys import KeyIndex
-from sosie.index.multi import MultiIndex
-from sosie.index.slice_search import SliceSearch
-from sosie.index.slices import SliceIndex
+from importlib import import_module
+from typing import Any
 
-__all__ = ["BlockIndex", "FlatIndex", "Index", "KeyIndex", "MultiIndex", "SliceIndex", "SliceSearch", "load_index"]
+_HOMES = {
+    "BlockIndex": "blocks",
+    "FlatIndex": "flat",
+    "Index": "base",
+    "KeyIndex": "keys",
+    "MultiIndex": "multi",
+    "PlaneIndex": "planes",
+    "ProbeIndex": "probes",
+    "SliceIndex": "slices",
+    "SliceSearch": "slice_search",
+    "load_index": "files",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a class when it is first asked for: whoever needs one index does not load the kernels of all."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"sosie.index.{_HOMES[name]}"), name)

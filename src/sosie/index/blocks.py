@@ -13,12 +13,11 @@ from sosie.index.block_run import BlockRun, run_bytes
 from sosie.index.cut import UNCUT, Cut, checked_shape, choose_header
 from sosie.index.files import State, check_array
 from sosie.index.flat import FlatIndex
+from sosie.index.room import check_room
 from sosie.kernels.arrays import read_only
 from sosie.kernels.block_tables import Store
 from sosie.kernels.hits import concat_hits, sort_hits, take_hits
 from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.storage.resident import physical_memory
-from sosie.storage.size import show_size
 from sosie.types import U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows has no tables: it is looked through
@@ -69,12 +68,9 @@ class BlockIndex(FlatIndex):
         if rows > _ROWS:
             raise UsageError(f"a BlockIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
         tables = math.comb(*self._shape(rows))
-        needed, there = run_bytes(rows, tables) + 16 * self._store.shape[1] * rows, physical_memory()
-        if needed > there:
-            raise UsageError(
-                f"{rows:,} rows in {tables:,} tables need about {show_size(needed)} of memory, and this machine has "
-                f"{show_size(there)}: choose fewer tables (header=1, a smaller radius) or a FlatIndex"
-            )
+        needed = run_bytes(rows, tables) + 16 * self._store.shape[1] * rows
+        remedy = "choose fewer tables (header=1, a smaller radius) or a FlatIndex"
+        check_room(f"{rows:,} rows in {tables:,} tables", needed, remedy)
         super().add(signatures)
 
     def _append(self, words: U64) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from sosie.errors import UsageError
 from sosie.index.files import State, check_array
 from sosie.index.flat import TILE, FlatIndex
+from sosie.index.room import check_room
 from sosie.kernels.arrays import aligned_zeros, read_only
 from sosie.kernels.cascade import Rows, Sought, cascade, seek, settle
 from sosie.kernels.cascade_plan import plan_cascade, stage_size
@@ -23,7 +24,6 @@ from sosie.kernels.plane_top import UNFILLED
 from sosie.kernels.plane_within import room_within
 from sosie.kernels.planes import BLOCK
 from sosie.kernels.tighten import DISTANCE
-from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Matches, Signatures
 
@@ -82,12 +82,8 @@ class PlaneIndex(FlatIndex):
         """Append rows; they are found at once. More than the machine's memory can hold is refused."""
         rows = len(self._ids) + len(signatures)
         needed = rows * (self._planes.shape[1] // 8 + 8 * self._store.shape[1] + self._majorities.shape[1] // 2)
-        there = physical_memory()
-        if needed > there:
-            raise UsageError(
-                f"{rows:,} rows of {self.bits} bits need about {show_size(needed)} of memory in a PlaneIndex, and this "
-                f"machine has {show_size(there)}: a FlatIndex needs {show_size(rows * self._planes.shape[1] // 8)}"
-            )
+        remedy = f"a FlatIndex needs {show_size(rows * self._planes.shape[1] // 8)}"
+        check_room(f"{rows:,} rows of {self.bits} bits in a PlaneIndex", needed, remedy)
         super().add(signatures)
 
     def _append(self, words: U64) -> None:

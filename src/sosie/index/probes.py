@@ -17,9 +17,8 @@ from sosie.index.flips import FlipModel
 from sosie.index.live import forget_bits, live_bits, more_bits
 from sosie.index.probe_run import Header, ProbeRun, header_bits
 from sosie.index.probe_search import ProbeSearch, Rows
+from sosie.index.room import check_room
 from sosie.kernels.vosh import WIDEST
-from sosie.storage.resident import physical_memory
-from sosie.storage.size import show_size
 from sosie.types import I64, U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows is merged with the next one
@@ -105,12 +104,8 @@ class ProbeIndex(Index):
         if rows > _ROWS:
             raise UsageError(f"a ProbeIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
         bits = len(self._header(rows))
-        needed, there = 4 * (1 << bits) + (24 * signatures.words.shape[1] + 8) * rows, physical_memory()
-        if needed > there:
-            raise UsageError(
-                f"sorting {rows:,} rows by {bits} bits needs about {show_size(needed)} of memory, and this machine has "
-                f"{show_size(there)}: choose a smaller header, or use several indexes"
-            )
+        needed = 4 * (1 << bits) + (24 * signatures.words.shape[1] + 8) * rows
+        check_room(f"{rows:,} rows sorted by {bits} bits", needed, "choose a smaller header, or use several indexes")
         super().add(signatures)
 
     def any_within(self, queries: Signatures, radius: int, *, threads: int | None = None) -> Matches:

@@ -9,10 +9,10 @@ import numpy as np
 
 from sosie.errors import StorageError, UsageError
 from sosie.index.files import check_array
+from sosie.index.room import check_room
 from sosie.kernels.arrays import I64, U64, read_only
 from sosie.kernels.slice_expand import SliceTable
 from sosie.kernels.slice_lists import SliceLists, build_lists, list_bytes, list_starts, slice_edges
-from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
 
 _WIDEST = 4096  # bits of a signature; the kernels' sums hold no more
@@ -58,12 +58,8 @@ class SliceStore:
         if rows > _ROWS:
             raise UsageError(f"a SliceIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
         needed = list_bytes(self.edges, rows) + words
-        if needed > physical_memory():
-            raise UsageError(
-                f"slice lists of {rows:,} rows and {np.diff(self.edges).max()}-bit slices take {show_size(needed)}, "
-                f"this machine has {show_size(physical_memory())} of memory: use a smaller width, or FlatIndex, which "
-                f"takes {show_size(words)}"
-            )
+        what = f"slice lists of {rows:,} rows and {np.diff(self.edges).max()}-bit slices"
+        check_room(what, needed, f"use a smaller width, or FlatIndex, which takes {show_size(words)}")
 
     def append(self, words: U64) -> None:
         """Store rows after those that are there."""

@@ -9,24 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.kernels.arrays import F64, I32, I64, U64
+from sosie.kernels.arrays import I32, I64, U64
 from sosie.kernels.compile import kernel
 from sosie.kernels.mix import lane_word, splitmix64
 
 DRAWS = 5  # functions that share a word of a feature
 DRAW_BITS = 12
-
-
-@kernel
-def unit_weights(weights: F64, offsets: I64, unit: int, units: I64) -> None:
-    """Write weights as integers, so that the weights of a row have an L2 norm of about `unit`."""
-    for row in range(offsets.size - 1):
-        square = 0.0
-        for i in range(offsets[row], offsets[row + 1]):
-            square += weights[i] * weights[i]
-        scale = unit / np.sqrt(square) if square > 0.0 else 0.0
-        for i in range(offsets[row], offsets[row + 1]):
-            units[i] = np.int64(np.rint(weights[i] * scale))
 
 
 @kernel

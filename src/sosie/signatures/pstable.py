@@ -16,7 +16,8 @@ from sosie.features.shingles import Shingles
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
 from sosie.features.weighting import weights as weigh
 from sosie.kernels.mix import splitmix64
-from sosie.kernels.pstable import DRAW_BITS, DRAWS, project, sum_keys, tuple_keys, unit_weights
+from sosie.kernels.pstable import DRAW_BITS, DRAWS, project, sum_keys, tuple_keys
+from sosie.kernels.unit_weights import unit_weights
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec, sign_features
 from sosie.types import I32, I64, U64, Features, Keys

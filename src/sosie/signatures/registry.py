@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
 from sosie.errors import StorageError, UsageError
 from sosie.features.shingles import Shingles
-from sosie.signatures.fuzzy import FuzzyFingerprint
-from sosie.signatures.minhash import Minhash
-from sosie.signatures.projection import RandomProjection
-from sosie.signatures.pstable import PStable
-from sosie.signatures.simhash import Simhash
 from sosie.signatures.spec import Spec
-from sosie.signatures.svd import SvdEmbedding
-from sosie.signatures.threshold import ThresholdEmbedding
-from sosie.signatures.topsig import TopSig
 
-_KINDS = (
-    *(FuzzyFingerprint, Minhash, PStable, RandomProjection, Simhash),
-    *(SvdEmbedding, ThresholdEmbedding, TopSig),
-)
-METHODS: dict[str, type[Spec]] = {kind.method: kind for kind in _KINDS}
+_HOMES = {
+    "fuzzy-fingerprint": ("fuzzy", "FuzzyFingerprint"),
+    "minhash": ("minhash", "Minhash"),
+    "p-stable": ("pstable", "PStable"),
+    "projection": ("projection", "RandomProjection"),
+    "simhash": ("simhash", "Simhash"),
+    "svd": ("svd", "SvdEmbedding"),
+    "threshold": ("threshold", "ThresholdEmbedding"),
+    "topsig": ("topsig", "TopSig"),
+}
+
+
+class Methods(Mapping[str, type[Spec]]):
+    """The class of every method, imported when it is asked for: a job loads the kernels of its own method only."""
+
+    def __getitem__(self, method: str) -> type[Spec]:
+        home, name = _HOMES[method]
+        kind: type[Spec] = getattr(import_module(f"sosie.signatures.{home}"), name)
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_HOMES)
+
+    def __len__(self) -> int:
+        return len(_HOMES)
+
+
+METHODS = Methods()
 
 
 def spec_from_dict(data: dict[str, Any]) -> Spec:
     """Rebuild a spec from `Spec.to_dict`; one whose bits this version would not make raises.
 
+    >>> from sosie.signatures.simhash import Simhash
     >>> spec_from_dict(Simhash(bits=128).to_dict())
     Simhash(shingles=Shingles(width=3, unit='word', stem=None, stop_words=None), seed=0, bits=128, weighting='tf')
     """

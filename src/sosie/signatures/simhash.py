@@ -39,8 +39,6 @@ class Simhash(Angular, Spec):
     method: ClassVar[str] = "simhash"
     version: ClassVar[int] = 1
     embedding: ClassVar[str] = "projections on random signs"
-    quantisation: ClassVar[str] = "sign"
-    encoding: ClassVar[str] = "bits"
 
     bits: int = 64
     weighting: Weighting = "tf"
@@ -51,16 +49,6 @@ class Simhash(Angular, Spec):
             raise UsageError(f"bits must be from 1 to {MAXIMUM_BITS}, got {self.bits}")
         if self.weighting not in WEIGHTINGS:
             raise UsageError(f"weighting must be one of {', '.join(WEIGHTINGS)}, got {self.weighting!r}")
-
-    @property
-    def code_length(self) -> int:
-        """The bits of the signature."""
-        return self.bits
-
-    @property
-    def multiplicity(self) -> int:
-        """One signature for each document: the radius of a search decides what is found."""
-        return 1
 
     @property
     def needs_texts(self) -> bool:
