@@ -1,6 +1,6 @@
 """PSM, Figure 1: how the sums W_1 behind the first bit of a simhash are distributed, and the differences of two.
 
-usage: python -m experiments.psm_figure1 [--texts FILE.parquet] [--documents N] [--sample N]
+usage: python -m experiments.psm_figure1 [--texts FILE.parquet] [--documents N] [--sample N] [--write]
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_texts(parser)
     parser.add_argument("--sample", type=int, default=200_000)
+    parser.add_argument("--write", action="store_true", help="draw the figure of docs/images/experiments")
     options = parser.parse_args()
     collection = read_texts(options)
     texts = collection.sample(options.sample)
@@ -49,7 +50,8 @@ def main() -> None:
         axis.plot(edges, np.exp(-np.abs(edges) / scale) / (2 * scale), label="Laplace")
         axis.set(title=title, xlabel="sum", ylabel="density")
         axis.legend(frameon=False)
-    print(f"\nPlot: {save(figure, 'psm-figure1').name}")
+    if options.write:
+        save(figure, "psm-figure1")
 
 
 def _kurtosis(values: np.ndarray) -> float:

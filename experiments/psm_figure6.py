@@ -1,6 +1,6 @@
 """PSM, Figure 6: precision and recall of a Hamming radius against a cosine of .9, and the cosine at each distance.
 
-usage: python -m experiments.psm_figure6 [--texts FILE.parquet] [--documents N] [--sample N] [--bits N] [--cosine X]
+usage: python -m experiments.psm_figure6 [--texts FILE.parquet] [--sample N] [--bits N] [--cosine X] [--write]
 
 The paper samples a hundred million pairs at random. Here, the sample holds every pair of the sampled documents.
 """
@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=5_000)
     parser.add_argument("--bits", type=int, default=64)
     parser.add_argument("--cosine", type=float, default=0.9)
+    parser.add_argument("--write", action="store_true", help="draw the figure of docs/images/experiments")
     options = parser.parse_args()
     collection = read_texts(options)
     shingles = Shingles(width=1)
@@ -62,7 +63,8 @@ def main() -> None:
     means.plot(whole, np.cos(np.pi * whole / options.bits), color="0.5", ls=":", label="cos(pi h / bits)")
     means.set(xlabel="Hamming distance h", title="mean cosine", ylim=(-0.1, 1.02))
     means.legend(frameon=False)
-    print(f"\nPlot: {save(figure, 'psm-figure6').name}")
+    if options.write:
+        save(figure, "psm-figure6")
 
 
 if __name__ == "__main__":
