@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -11,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from sosie.errors import MismatchError, UsageError
+from sosie.features.feature_counts import FeatureCounts
 from sosie.features.runs import AHEAD, Piece, Run, Runs, batches_of, merged, pieces
 from sosie.features.shingles import Shingles
-from sosie.kernels.arrays import read_only
 from sosie.kernels.distinct import distinct
-from sosie.kernels.lookup_counts import leading_bits, lookup_counts
 from sosie.kernels.parallel import ordered_map
-from sosie.types import I64, U64, Features
+from sosie.types import Features
 
 
 @dataclass(frozen=True, eq=False)
-class DocumentFrequencies:
+class DocumentFrequencies(FeatureCounts):
     """The statistics of a collection: `counts[i]` of its `documents` hold `features[i]`, which are sorted.
 
     `length` is the number of feature occurrences in all documents together. The frequencies of two collections are
@@ -32,55 +30,30 @@ class DocumentFrequencies:
     (3, 8, 5, [1, 1, 1, 1, 2])
     """
 
-    features: U64
-    counts: I64
     documents: int
     length: int
 
     def __post_init__(self) -> None:
-        if self.features.dtype != np.uint64 or self.counts.dtype != np.int64 or self.features.ndim != 1:
-            raise MismatchError(f"frequencies are uint64 and int64, got {self.features.dtype} and {self.counts.dtype}")
-        if self.features.shape != self.counts.shape:
-            raise MismatchError(f"{self.counts.size} counts for {self.features.size} features")
-        if np.any(self.features[1:] <= self.features[:-1]):
-            raise MismatchError("the features of document frequencies are sorted and distinct")
+        super().__post_init__()
         if self.documents < 0 or self.length < 0:
             raise MismatchError(f"there are no {self.documents} documents of {self.length} features")
-        if len(self) and not 1 <= self.counts.min() <= self.counts.max() <= self.documents:
+        if len(self) and self.counts.max() > self.documents:
             raise MismatchError(f"a feature of {self.documents} documents occurs in 1 to {self.documents} of them")
-        object.__setattr__(self, "features", read_only(self.features))
-        object.__setattr__(self, "counts", read_only(self.counts))
-
-    def __len__(self) -> int:
-        return len(self.features)
 
     def __add__(self, other: DocumentFrequencies) -> DocumentFrequencies:
         """Return the frequencies of both collections together."""
         run = merged(Run(self.features, self.counts), Run(other.features, other.counts))
         return DocumentFrequencies(*run, self.documents + other.documents, self.length + other.length)
 
-    def lookup(self, hashes: U64) -> I64:
-        """Return in how many documents each feature occurs, 0 for those that are unknown."""
-        found = np.empty(len(hashes), np.int64)
-        lookup_counts(self.features, self.counts, *self._directory, read_only(hashes), found)
-        return found
-
     @cached_property
     def digest(self) -> str:
         """The name of these statistics: 32 hexadecimal digits."""
-        digest = hashlib.sha256(f"{self.documents} {self.length} ".encode())
-        for array, kind in ((self.features, "<u8"), (self.counts, "<i8")):
-            digest.update(np.ascontiguousarray(array, kind).view(np.uint8).data)
-        return digest.hexdigest()[:32]
+        return self.digest_after(f"{self.documents} {self.length} ")
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what is stored of them: numbers, and arrays by their names."""
         arrays = {"frequency_features": self.features, "frequency_counts": self.counts}
         return {"documents": self.documents, "length": self.length}, arrays
-
-    @cached_property
-    def _directory(self) -> tuple[I64, int]:
-        return leading_bits(self.features)
 
 
 def count_frequencies(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -10,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from sosie.errors import MismatchError, UsageError
+from sosie.errors import UsageError
+from sosie.features.feature_counts import FeatureCounts
 from sosie.features.frequencies import DocumentFrequencies
 from sosie.features.runs import AHEAD, Piece, Run, Runs, batches_of, merged, pieces
 from sosie.features.shingles import Shingles
-from sosie.kernels.arrays import read_only
 from sosie.kernels.distinct import distinct
-from sosie.kernels.lookup_counts import leading_bits, lookup_counts
 from sosie.kernels.parallel import ordered_map
-from sosie.types import I64, U64, Features
+from sosie.types import Features
 
 
 @dataclass(frozen=True, eq=False)
-class TermCounts:
+class TermCounts(FeatureCounts):
     """The statistics of a collection: `features[i]`, which are sorted, occurs `counts[i]` times in it.
 
     The counts of two collections are added to those of both.
@@ -31,24 +29,6 @@ class TermCounts:
     >>> counted.total, len(counted), sorted(counted.counts.tolist())
     (8, 5, [1, 1, 1, 2, 3])
     """
-
-    features: U64
-    counts: I64
-
-    def __post_init__(self) -> None:
-        if self.features.dtype != np.uint64 or self.counts.dtype != np.int64 or self.features.ndim != 1:
-            raise MismatchError(f"term counts are uint64 and int64, got {self.features.dtype} and {self.counts.dtype}")
-        if self.features.shape != self.counts.shape:
-            raise MismatchError(f"{self.counts.size} counts for {self.features.size} features")
-        if np.any(self.features[1:] <= self.features[:-1]):
-            raise MismatchError("the features of term counts are sorted and distinct")
-        if len(self) and self.counts.min() < 1:
-            raise MismatchError(f"a feature of a collection occurs in it, got a count of {self.counts.min()}")
-        object.__setattr__(self, "features", read_only(self.features))
-        object.__setattr__(self, "counts", read_only(self.counts))
-
-    def __len__(self) -> int:
-        return len(self.features)
 
     def __add__(self, other: TermCounts) -> TermCounts:
         """Return the counts of both collections together."""
@@ -59,27 +39,14 @@ class TermCounts:
         """How many occurrences the collection holds."""
         return int(self.counts.sum())
 
-    def lookup(self, hashes: U64) -> I64:
-        """Return how often each feature occurs, 0 for those that are unknown."""
-        found = np.empty(len(hashes), np.int64)
-        lookup_counts(self.features, self.counts, *self._directory, read_only(hashes), found)
-        return found
-
     @cached_property
     def digest(self) -> str:
         """The name of these statistics: 32 hexadecimal digits."""
-        digest = hashlib.sha256(f"terms {self.total} ".encode())
-        for array, kind in ((self.features, "<u8"), (self.counts, "<i8")):
-            digest.update(np.ascontiguousarray(array, kind).view(np.uint8).data)
-        return digest.hexdigest()[:32]
+        return self.digest_after(f"terms {self.total} ")
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what is stored of them: numbers, and arrays by their names."""
         return {"total": self.total}, {"features": self.features, "counts": self.counts}
-
-    @cached_property
-    def _directory(self) -> tuple[I64, int]:
-        return leading_bits(self.features)
 
 
 def count_terms(batches: Iterable[Any], shingles: Shingles = Shingles(), threads: int | None = None) -> TermCounts:
