@@ -12,7 +12,7 @@ import numpy as np
 
 from experiments.slice_data import BITS, options
 from experiments.slice_page import publish, table
-from sosie.kernels.slice_lists import list_bytes, slice_edges
+from sosie.kernels.slices.lists import list_bytes, slice_edges
 
 EXHAUSTIVE = 92266.03
 PAPER = {23: 180029.43, 24: 177417.01, 25: 176260.59, 26: 177346.38}

@@ -13,7 +13,7 @@ from experiments.slice_data import BITS, documents, nearest, options, some
 from experiments.slice_page import cpu_ms, percent, picture, publish, table
 from sosie import FlatIndex, Signatures, SliceIndex, SliceSearch
 from sosie.evaluation.ratios import cumulative_distance_ratio, recall_at
-from sosie.kernels.slice_lists import list_bytes, slice_edges
+from sosie.kernels.slices.lists import list_bytes, slice_edges
 
 K, BREADTH, BEST, BEST_MS, BEST_MIB = 10, 3, 23, 9.12, 6365.88
 

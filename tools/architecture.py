@@ -13,8 +13,9 @@ PACKAGE = ROOT / "src" / "sosie"
 PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- map: begin -->\n", "<!-- map: end -->\n"
 FLOW = (
-    "errors.py", "types.py", "kernels", "storage", "documents", "text", "features", "signatures", "index", "matches",
-    "search", "clusters", "evaluation", "report", "deduplicate.py", "cli", "__init__.py",
+    "errors.py", "arrays.py", "parallel.py", "types.py", "kernels", "storage", "documents", "text", "features",
+    "signatures", "index", "matches", "search", "clusters", "evaluation", "report", "deduplicate.py", "cli",
+    "__init__.py",
 )  # fmt: skip
 
 
@@ -37,12 +38,21 @@ def draw_map() -> str:
         if path.is_file():
             lines += [f"### `{name}`", "", first_sentence(path), ""]
             continue
-        lines += [f"### `{name}/` {first_sentence(path / '__init__.py')}", "", "| file | what it does |", "|---|---|"]
-        for file in sorted(path.glob("*.py")):
-            if file.name != "__init__.py":
-                lines.append(f"| `{file.name}` | {first_sentence(file)} |")
-        lines.append("")
+        lines += draw_folder(path, "###")
     return "\n".join(lines)
+
+
+def draw_folder(folder: Path, level: str) -> list[str]:
+    """Return the lines of a folder, its files first, then the folders in it."""
+    name = folder.relative_to(PACKAGE).as_posix()
+    lines = [f"{level} `{name}/` {first_sentence(folder / '__init__.py')}", ""]
+    files = [file for file in sorted(folder.glob("*.py")) if file.name != "__init__.py"]
+    if files:
+        lines += ["| file | what it does |", "|---|---|"]
+        lines += [f"| `{file.name}` | {first_sentence(file)} |" for file in files] + [""]
+    for inner in sorted(path.parent for path in folder.glob("*/__init__.py")):
+        lines += draw_folder(inner, level + "#")
+    return lines
 
 
 def with_map(page: str) -> str:

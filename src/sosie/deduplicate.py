@@ -26,8 +26,7 @@ from sosie.features.shingles import Shingles
 from sosie.features.stored import load_collection, save_collection
 from sosie.features.weigh import weigh
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
-from sosie.kernels.parallel import thread_count
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.candidates import Exact, Method, candidates
 from sosie.matches.groups import Groups
 from sosie.matches.identical import collapse, expand, listable
@@ -37,6 +36,7 @@ from sosie.matches.sides import Sides
 from sosie.matches.similarity import Measure, Similarity, as_fraction
 from sosie.matches.stored import load_pairs, save_pairs
 from sosie.matches.verify import verify_rows
+from sosie.parallel import thread_count
 from sosie.report.assemble import assemble
 from sosie.report.check import checked
 from sosie.report.deduplication import Deduplication

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sosie.arrays import F64 as F64
+from sosie.arrays import I32 as I32
+from sosie.arrays import I64 as I64
+from sosie.arrays import U64 as U64
+from sosie.arrays import Bools as Bools
+from sosie.arrays import read_only
 from sosie.errors import MismatchError
-from sosie.kernels.arrays import F64 as F64
-from sosie.kernels.arrays import I32 as I32
-from sosie.kernels.arrays import I64 as I64
-from sosie.kernels.arrays import U64 as U64
-from sosie.kernels.arrays import Bools as Bools
-from sosie.kernels.arrays import read_only
 
 F32 = NDArray[np.float32]
 Counters = Mapping[str, int]

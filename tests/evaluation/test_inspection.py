@@ -18,7 +18,7 @@ from sosie.documents.source import Source
 from sosie.evaluation import inspection
 from sosie.evaluation.inspection import Lengths, Repeats, inspect
 from sosie.features.shingles import Shingles
-from sosie.kernels.facts import text_digests
+from sosie.kernels.text.facts import text_digests
 from sosie.text.column import as_column
 from sosie.text.scripts import SCRIPTS, letters_by_script, script_table
 from sosie.text.words import words

@@ -14,7 +14,7 @@ from sosie.index.flips import FlipModel
 from sosie.index.live import forget_bits, live_bits, more_bits
 from sosie.index.probe_run import Header
 from sosie.index.probes import ProbeIndex
-from sosie.kernels.vosh import NEVER
+from sosie.kernels.tables.vosh import NEVER
 from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.storage.resident import mapping_of
 from sosie.types import Signatures

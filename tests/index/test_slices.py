@@ -11,7 +11,7 @@ from sosie.errors import UsageError
 from sosie.index import slice_store
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
-from sosie.kernels.slice_lists import list_bytes, slice_edges
+from sosie.kernels.slices.lists import list_bytes, slice_edges
 from sosie.types import Signatures
 
 ADVERSARIAL = ("one slice", "every slice")

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle_hamming import bits_of, distances, pack
 
-from sosie.kernels.arrays import aligned_zeros, read_only
-from sosie.kernels.cascade import Rows, cascade, seek, settle
-from sosie.kernels.cascade_plan import plan_cascade, stage_size
-from sosie.kernels.compile import kernel
-from sosie.kernels.cut_off import Aim, chance, reach
-from sosie.kernels.majorities import CHAIN_CHUNK, adder_count, ask_majorities, chain_of, set_majorities
-from sosie.kernels.plane_count import add_planes
-from sosie.kernels.plane_top import UNFILLED
-from sosie.kernels.planes import plane_count, set_rows
-from sosie.kernels.tighten import CARRIES, DISTANCE, UNKNOWN
+from sosie.arrays import aligned_zeros, read_only
+from sosie.kernels.machine.compile import kernel
+from sosie.kernels.planes.cascade import Rows, cascade, seek, settle
+from sosie.kernels.planes.cascade_plan import plan_cascade, stage_size
+from sosie.kernels.planes.count import add_planes
+from sosie.kernels.planes.cut_off import Aim, chance, reach
+from sosie.kernels.planes.layout import plane_count, set_rows
+from sosie.kernels.planes.majorities import CHAIN_CHUNK, adder_count, ask_majorities, chain_of, set_majorities
+from sosie.kernels.planes.tighten import CARRIES, DISTANCE, UNKNOWN
+from sosie.kernels.planes.top import UNFILLED
 
 
 def rows_of(words, bits):

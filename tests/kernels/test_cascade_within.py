@@ -3,10 +3,10 @@ import pytest
 from tests.kernels.test_cascade import rows_of
 from tests.oracle_hamming import bits_of, distances, pack
 
-from sosie.kernels.arrays import read_only
-from sosie.kernels.cascade_within import cascade_within
-from sosie.kernels.hits import room_for_hits
-from sosie.kernels.majorities import CHAIN_CHUNK, ask_majorities, chain_of
+from sosie.arrays import read_only
+from sosie.kernels.planes.cascade_within import cascade_within
+from sosie.kernels.planes.majorities import CHAIN_CHUNK, ask_majorities, chain_of
+from sosie.kernels.tables.hits import room_for_hits
 
 
 @pytest.mark.parametrize("kind", ("random", "clustered", "equal"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.distinct import distinct
+from sosie.kernels.sets.distinct import distinct
 
 
 def check(rows: list[list[int]], first: int = 0) -> None:

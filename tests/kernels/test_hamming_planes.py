@@ -4,11 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle_hamming import bits_of, distances, pack
 
-from sosie.kernels.arrays import aligned_zeros
-from sosie.kernels.compile import kernel
-from sosie.kernels.hits import Hits, sort_hits
-from sosie.kernels.plane_count import add_planes, mark_below
-from sosie.kernels.planes import ask_planes, get_rows, plane_count, set_rows
+from sosie.arrays import aligned_zeros
+from sosie.kernels.machine.compile import kernel
+from sosie.kernels.planes.count import add_planes, mark_below
+from sosie.kernels.planes.layout import ask_planes, get_rows, plane_count, set_rows
+from sosie.kernels.tables.hits import Hits, sort_hits
 
 
 @kernel

@@ -2,11 +2,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.compile import kernel
-from sosie.kernels.equal_rows import first_equal
-from sosie.kernels.key_join import group_by_key
-from sosie.kernels.near_any import near_any
-from sosie.kernels.sort_rows import gather_equal, sort_by_top_bits
+from sosie.kernels.machine.compile import kernel
+from sosie.kernels.tables.equal_rows import first_equal
+from sosie.kernels.tables.key_join import group_by_key
+from sosie.kernels.tables.near_any import near_any
+from sosie.kernels.tables.sort_rows import gather_equal, sort_by_top_bits
 
 words = st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1)), max_size=80)
 

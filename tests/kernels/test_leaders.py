@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import oracle
 
-from sosie.kernels.leaders import link_leaders
-from sosie.kernels.set_join import Bounds
+from sosie.kernels.sets.leaders import link_leaders
+from sosie.kernels.sets.set_join import Bounds
 from sosie.matches.sets import rows_of
 
 rows = st.lists(st.frozensets(st.integers(0, 6), min_size=1, max_size=5), min_size=1, max_size=12)

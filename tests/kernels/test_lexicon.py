@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.lexicon import EMPTY, WORD_SLACK, WordTable, _same, fill_slots, number_words
+from sosie.kernels.text.lexicon import EMPTY, WORD_SLACK, WordTable, _same, fill_slots, number_words
 
 PADDING = 128
 

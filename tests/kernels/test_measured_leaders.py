@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import oracle_measures as oracle
 
-from sosie.kernels.measured_leaders import Lists, link_measured
+from sosie.kernels.sets.measured_leaders import Lists, link_measured
 from sosie.matches.measured import criterion_of, measured_rows
 from sosie.matches.sets import sets_of
 from sosie.matches.similarity import Similarity

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.measures import CONTAINMENT, COSINE, Criterion, required_cosine, required_shared, squared_norms
+from sosie.kernels.sets.measures import CONTAINMENT, COSINE, Criterion, required_cosine, required_shared, squared_norms
 
 sizes = st.one_of(st.integers(0, 40), st.integers(0, 10**7))
 fractions = st.one_of(

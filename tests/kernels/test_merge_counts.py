@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.arrays import read_only
-from sosie.kernels.lookup_counts import leading_bits, lookup_counts
-from sosie.kernels.merge_counts import merge_counts
+from sosie.arrays import read_only
+from sosie.kernels.sets.counts import leading_bits, lookup_counts, merge_counts
 
 # Few values, so that runs share some; the ends of the range; and hashes that are not spread at all.
 features = st.one_of(st.integers(0, 20), st.integers(2**64 - 20, 2**64 - 1), st.integers(0, 2**64 - 1))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.overlap import contained_features, dot_products, overlaps, required_overlap, shared_features
+from sosie.kernels.sets.overlap import contained_features, dot_products, overlaps, required_overlap, shared_features
 
 sizes = st.one_of(st.integers(0, 40), st.integers(0, 10**7))
 fractions = st.one_of(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sosie.errors import UsageError
-from sosie.kernels.parallel import ordered_map, spans, thread_count
+from sosie.parallel import ordered_map, spans, thread_count
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))

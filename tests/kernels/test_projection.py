@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tests import oracle_projection
 
-from sosie.kernels.mix import lane_word
-from sosie.kernels.projection import _draw, _make_gaussian, _make_ternary
+from sosie.kernels.sign.mix import lane_word
+from sosie.kernels.sign.projection import _draw, _make_gaussian, _make_ternary
 
 EVERY = np.arange(1 << 16, dtype=np.uint16)
 

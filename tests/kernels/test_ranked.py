@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import oracle_measures as oracle
 
-from sosie.kernels.ranked import rank_rows
-from sosie.kernels.rarity import HASH_BITS
+from sosie.kernels.sets.ranked import rank_rows
+from sosie.kernels.sets.rarity import HASH_BITS
 from sosie.matches.measured import measured_rows
 from sosie.matches.partitions import count_frequencies
 from sosie.matches.sets import sets_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.rarity import COMMON, HASH_BITS, SATURATED, count_documents, rarest_prefixes
+from sosie.kernels.sets.rarity import COMMON, HASH_BITS, SATURATED, count_documents, rarest_prefixes
 
 
 def counted(rows, shift: int, edges=(0, 1 << 64)):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.kernels.sought import sought_places
+from sosie.kernels.sets.sought import sought_places
 
 ROWS = st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=6, unique=True).map(sorted), max_size=8)
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.utf8 import decode, encode
+from sosie.kernels.text.utf8 import decode, encode
 
 
 def decoded(content: bytes) -> str:

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.compile import kernel
-from sosie.kernels.count_below import LANES, count_below
-from sosie.kernels.flip_costs import COSTLIEST, costs_by_size, costs_by_table
-from sosie.kernels.vosh import NEVER, WIDEST, flip_places, write_flips
-from sosie.kernels.vosh_few import FEW, few_sets, write_few_flips
+from sosie.kernels.machine.compile import kernel
+from sosie.kernels.tables.vosh import COSTLIEST, NEVER, WIDEST, costs_by_size, costs_by_table, flip_places, write_flips
+from sosie.kernels.tables.vosh_few import FEW, LANES, count_below, few_sets, write_few_flips
 
 COSTS = st.integers(1, 12).flatmap(
     lambda bits: st.lists(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.kernels.weigh import logarithm
+from sosie.kernels.sign.weigh import logarithm
 
 
 @settings(max_examples=300)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xxhash
 
-from sosie.kernels.xxh64 import PADDING, xxh64, xxh64_padded
+from sosie.kernels.text.xxh64 import PADDING, xxh64, xxh64_padded
 
 SEEDS = [0, 1, 2654435761, 2**63 + 12345, 2**64 - 1]
 

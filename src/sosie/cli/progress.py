@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from sosie.kernels.compile import compiled_before
+from sosie.kernels.machine.compile import compiled_before
 from sosie.report.stages import Progress, Silent
 
 

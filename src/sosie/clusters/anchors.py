@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.kernels.cluster import assign_anchors
+from sosie.kernels.sets.cluster import assign_anchors
 from sosie.types import Clusters, VerifiedPairs, offsets_of
 
 

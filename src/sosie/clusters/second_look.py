@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.kernels.cluster import components
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.cluster import components
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.order import merged, ordered_pairs
 from sosie.matches.similarity import JACCARD, Similarity
 from sosie.matches.verify import verify_rows

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.kernels.cluster import components
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.cluster import components
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.measured import similarities
 from sosie.matches.similarity import JACCARD, Similarity
 from sosie.types import Clusters, VerifiedPairs

@@ -26,7 +26,7 @@ from sosie.documents.seen import SeenIds
 from sosie.documents.text_files import TextBlock, decode_texts, read_texts
 from sosie.documents.warc_blocks import WarcBlock, decode_warc, read_warc
 from sosie.errors import DataError, SosieError
-from sosie.kernels.parallel import ordered_map
+from sosie.parallel import ordered_map
 from sosie.types import I64
 
 BATCH_BYTES = 64 << 20

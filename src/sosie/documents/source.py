@@ -18,7 +18,7 @@ from sosie.documents.probe import find_columns
 from sosie.documents.reading import Reading
 from sosie.documents.warc import load_fastwarc
 from sosie.errors import UsageError
-from sosie.kernels.parallel import thread_count
+from sosie.parallel import thread_count
 
 MEMORY = Input("the Arrow table", "documents.parquet", "arrow")
 REMEDIES = {

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sosie.documents.share import ANNOTATED, COPIED, Share
-from sosie.kernels.parallel import ordered_map
+from sosie.parallel import ordered_map
 from sosie.types import I64
 
 _GZIP_LEVEL = 6

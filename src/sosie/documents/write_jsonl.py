@@ -19,7 +19,7 @@ from sosie.documents.member_names import MemberNames
 from sosie.documents.share import ANNOTATED, Share
 from sosie.documents.splice import TEXT, concatenated, joined, spans
 from sosie.documents.write_blocks import Cut, Portion, cut_portions, split_blocks
-from sosie.kernels.parallel import ordered_map
+from sosie.parallel import ordered_map
 from sosie.types import I64
 
 _OPEN = ord("{")

@@ -20,7 +20,7 @@ from sosie.documents.share import ANNOTATED, COPIED, Share
 from sosie.documents.splice import concatenated, joined
 from sosie.documents.text_files import read_texts
 from sosie.documents.write_csv import more_fields
-from sosie.kernels.parallel import ordered_map
+from sosie.parallel import ordered_map
 
 DROPPED_LIST, ANNOTATED_LIST = "dropped.tsv", "annotations.tsv"
 _TAB = b"\t"

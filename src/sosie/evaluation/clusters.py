@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sosie.kernels.cluster import components
+from sosie.kernels.sets.cluster import components
 from sosie.types import I64, Pairs
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sosie.kernels.measures import Rows
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.measures import Rows
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.measured import criterion_of, measured, measured_rows
 from sosie.matches.sets import rows_of
 from sosie.matches.similarity import JACCARD, Similarity

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from sosie.documents.reading import Reading
 from sosie.features.shingles import Shingles
-from sosie.kernels.distinct import distinct
-from sosie.kernels.facts import text_digests
-from sosie.kernels.identical import set_digests
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.sets.distinct import distinct
+from sosie.kernels.sets.identical import set_digests
+from sosie.kernels.text.facts import text_digests
+from sosie.parallel import ordered_map, spans
 from sosie.text.column import TextColumn, as_column
 from sosie.text.scripts import SCRIPTS, letters_by_script
 from sosie.types import I64, U64

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sosie.arrays import F64
 from sosie.errors import MismatchError, UsageError
-from sosie.kernels.arrays import F64
 from sosie.types import Matches
 
 

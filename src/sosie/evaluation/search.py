@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from sosie.evaluation.compare import ROUNDING, Comparison
 from sosie.evaluation.sought import Sought, row_spans, sought, weights_at
-from sosie.kernels.parallel import ordered_map
+from sosie.parallel import ordered_map
 from sosie.types import I64, VerifiedPairs, offsets_of
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def search(
     In a pair, `a` is the probe. Which pairs make a piece does not depend on the threads; a pair of two probes is found
     from both.
 
-    >>> from sosie.kernels.set_join import Sets
+    >>> from sosie.kernels.sets.set_join import Sets
     >>> sets = Sets(np.array([1, 2, 1, 2, 3, 9], np.uint64), np.array([0, 2, 5]), np.array([2, 5, 6]))
     >>> list(search(Comparison(sets), np.array([1]), Fraction(1, 2), lambda pairs: pairs.b.tolist()))
     [[0]]

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sosie.evaluation.compare import Comparison
-from sosie.kernels.parallel import spans
-from sosie.kernels.set_join import Sets
-from sosie.kernels.sought import sought_places
+from sosie.kernels.sets.set_join import Sets
+from sosie.kernels.sets.sought import sought_places
 from sosie.matches.groups import spread
+from sosie.parallel import spans
 from sosie.types import F64, I32, I64, U64, Bools, offsets_of
 
 SPAN = 1 << 18  # features that one task looks up

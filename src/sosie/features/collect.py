@@ -13,8 +13,8 @@ from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.features.shingles import Shingles
 from sosie.features.spill import FeatureSpill
-from sosie.kernels.distinct import distinct
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.sets.distinct import distinct
+from sosie.parallel import ordered_map, spans
 from sosie.storage.room import Room
 from sosie.text.column import TextColumn, as_column
 from sosie.types import I32, I64, U64, Features

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.errors import MismatchError
-from sosie.kernels.arrays import read_only
-from sosie.kernels.lookup_counts import leading_bits, lookup_counts
+from sosie.kernels.sets.counts import leading_bits, lookup_counts
 from sosie.types import I64, U64
 
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.errors import UsageError
-from sosie.kernels.arrays import read_only
-from sosie.kernels.merge_counts import merge_counts
-from sosie.kernels.parallel import spans
+from sosie.kernels.sets.counts import merge_counts
+from sosie.parallel import spans
 from sosie.text.column import TextColumn, as_column
 from sosie.types import I64, U64, Features
 

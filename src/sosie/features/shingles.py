@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from sosie.errors import StorageError, UsageError
-from sosie.kernels.distinct import distinct
-from sosie.kernels.lexicon import shingle_numbers
-from sosie.kernels.parallel import ordered_map, spans
-from sosie.kernels.prefixes import prefix_hashes
-from sosie.kernels.shingle import shingle_rows
-from sosie.kernels.word_rows import word_rows
+from sosie.kernels.sets.distinct import distinct
+from sosie.kernels.text.lexicon import shingle_numbers
+from sosie.kernels.text.prefixes import prefix_hashes
+from sosie.kernels.text.shingle import shingle_rows
+from sosie.kernels.text.word_rows import word_rows
+from sosie.parallel import ordered_map, spans
 from sosie.text.column import TextColumn, as_column
 from sosie.text.lexicon import lexicon
 from sosie.text.stems import snowball_version, stem_algorithm

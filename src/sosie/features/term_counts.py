@@ -14,8 +14,8 @@ from sosie.features.feature_counts import FeatureCounts
 from sosie.features.frequencies import DocumentFrequencies
 from sosie.features.runs import AHEAD, Piece, Run, Runs, batches_of, merged, pieces
 from sosie.features.shingles import Shingles
-from sosie.kernels.distinct import distinct
-from sosie.kernels.parallel import ordered_map
+from sosie.kernels.sets.distinct import distinct
+from sosie.parallel import ordered_map
 from sosie.types import Features
 
 

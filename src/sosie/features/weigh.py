@@ -8,7 +8,7 @@ import numpy as np
 
 from sosie.features.frequencies import count_frequencies
 from sosie.features.weighting import FITTED, Weighting, weights
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.parallel import ordered_map, spans
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
 from sosie.types import F64, Features

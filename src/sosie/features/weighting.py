@@ -8,7 +8,7 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.features.frequencies import DocumentFrequencies
-from sosie.kernels.weigh import bm25, tf_idf
+from sosie.kernels.sign.weigh import bm25, tf_idf
 from sosie.types import F64, I64, Features
 
 Weighting = Literal["binary", "tf", "tf-idf", "bm25"]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sosie.kernels.arrays import read_only
-from sosie.kernels.parallel import ordered_map, thread_count
+from sosie.arrays import read_only
+from sosie.parallel import ordered_map, thread_count
 from sosie.types import I64, U64, Bools, Counters, Matches, Signatures, offsets_of
 
 GIVEN_UP = -1  # instead of the number of a query's keys

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.errors import StorageError, UsageError
 from sosie.index.block_run import BlockRun, run_bytes
 from sosie.index.cut import UNCUT, Cut, checked_shape, choose_header
 from sosie.index.files import State, check_array
 from sosie.index.flat import FlatIndex
 from sosie.index.room import check_room
-from sosie.kernels.arrays import read_only
-from sosie.kernels.block_tables import Store
-from sosie.kernels.hits import concat_hits, sort_hits, take_hits
-from sosie.kernels.parallel import ordered_map, thread_count
+from sosie.kernels.tables.blocks import Store
+from sosie.kernels.tables.hits import concat_hits, sort_hits, take_hits
+from sosie.parallel import ordered_map, thread_count
 from sosie.types import U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows has no tables: it is looked through

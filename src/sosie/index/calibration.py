@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sosie.errors import UsageError
-from sosie.kernels.vosh import NEVER
+from sosie.kernels.tables.vosh import NEVER
 from sosie.types import I64, Bools
 
 LEAST = 20  # matches, or queries with a match, in each half of a sample

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from sosie.errors import UsageError
-from sosie.kernels.block_tables import Addresses
+from sosie.kernels.tables.blocks import Addresses
 from sosie.types import I64, U64
 
 UNCUT = 1, 0  # one block, none in the header

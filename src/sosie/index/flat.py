@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from sosie.arrays import aligned_zeros, read_only
 from sosie.errors import StorageError, UsageError
 from sosie.index.base import Index
 from sosie.index.files import State, check_array
 from sosie.index.live import forget_bits, live_bits
 from sosie.index.room import check_room
-from sosie.kernels.arrays import aligned_zeros, read_only
-from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
-from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.kernels.plane_top import UNFILLED, plane_top
-from sosie.kernels.plane_within import plane_within, room_within
-from sosie.kernels.planes import BLOCK, ask_planes, get_rows, plane_count, set_rows
+from sosie.kernels.planes.layout import BLOCK, ask_planes, get_rows, plane_count, set_rows
+from sosie.kernels.planes.top import UNFILLED, plane_top
+from sosie.kernels.planes.within import plane_within, room_within
+from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
+from sosie.parallel import ordered_map, thread_count
 from sosie.types import I64, U64, Matches, Signatures
 
 R = TypeVar("R")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.errors import MismatchError, StorageError, UsageError
-from sosie.kernels.arrays import read_only
-from sosie.kernels.flip_costs import COSTLIEST, costs_by_size, costs_by_table
+from sosie.kernels.tables.vosh import COSTLIEST, costs_by_size, costs_by_table
 from sosie.types import F32, F64, I32, I64, Signatures
 
 _STEPS = 4096  # of the table from |W| to cost

@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.errors import MismatchError, StorageError
 from sosie.index.files import State, check_array, check_starts, write_index
 from sosie.index.ids import RowIds
 from sosie.index.room import check_room
-from sosie.kernels.arrays import read_only
-from sosie.kernels.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
-from sosie.kernels.key_lookup import KeyTables, build_tables, directory_bits, find_rows, most_found
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.tables.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
+from sosie.kernels.tables.keys import KeyTables, build_tables, directory_bits, find_rows, most_found
+from sosie.parallel import ordered_map, spans
 from sosie.types import I32, I64, U64, Bools, Keys, Matches
 
 _ROOM = 1 << 20  # rows that one piece of work may find

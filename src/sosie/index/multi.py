@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.errors import StorageError, UsageError
 from sosie.index.answer import GIVEN_UP, Part, answer, in_order
 from sosie.index.block_run import BlockRun
@@ -16,11 +17,10 @@ from sosie.index.cut import UNCUT, Cut
 from sosie.index.files import State, check_array
 from sosie.index.flat import FlatIndex
 from sosie.index.room import check_room
-from sosie.kernels.arrays import read_only
-from sosie.kernels.block_tables import BlockTables
-from sosie.kernels.multi_tables import COMPARISONS, PROBES, Rows, near_by_tables, top_by_tables
-from sosie.kernels.plane_top import UNFILLED
-from sosie.kernels.planes import BLOCK
+from sosie.kernels.planes.layout import BLOCK
+from sosie.kernels.planes.top import UNFILLED
+from sosie.kernels.tables.blocks import BlockTables
+from sosie.kernels.tables.multi import COMPARISONS, PROBES, Rows, near_by_tables, top_by_tables
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Counters, Matches, Signatures
 

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from sosie.arrays import aligned_zeros, read_only
 from sosie.errors import UsageError
 from sosie.index.files import State, check_array
 from sosie.index.flat import TILE, FlatIndex
 from sosie.index.room import check_room
-from sosie.kernels.arrays import aligned_zeros, read_only
-from sosie.kernels.cascade import Rows, Sought, cascade, seek, settle
-from sosie.kernels.cascade_plan import plan_cascade, stage_size
-from sosie.kernels.cascade_within import cascade_within
-from sosie.kernels.cut_off import Aim
-from sosie.kernels.hits import Hits, concat_hits, take_hits
-from sosie.kernels.majorities import CHAIN_CHUNK, ask_majorities, chain_of, set_majorities
-from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.kernels.plane_top import UNFILLED
-from sosie.kernels.plane_within import room_within
-from sosie.kernels.planes import BLOCK
-from sosie.kernels.tighten import DISTANCE
+from sosie.kernels.planes.cascade import Rows, Sought, cascade, seek, settle
+from sosie.kernels.planes.cascade_plan import plan_cascade, stage_size
+from sosie.kernels.planes.cascade_within import cascade_within
+from sosie.kernels.planes.cut_off import Aim
+from sosie.kernels.planes.layout import BLOCK
+from sosie.kernels.planes.majorities import CHAIN_CHUNK, ask_majorities, chain_of, set_majorities
+from sosie.kernels.planes.tighten import DISTANCE
+from sosie.kernels.planes.top import UNFILLED
+from sosie.kernels.planes.within import room_within
+from sosie.kernels.tables.hits import Hits, concat_hits, take_hits
+from sosie.parallel import ordered_map, thread_count
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Matches, Signatures
 
@@ -38,8 +38,8 @@ class PlaneIndex(FlatIndex):
     """Approximate search for the k nearest of wide signatures, at a recall that is stated and can be chosen.
 
     `search` counts differing bits over a part of the planes first, drawn by lot, at half the additions
-    (`kernels.majorities`), and compares in full only rows that have few. How few follows from the distances of the
-    nearest rows found, by the laws of sampling (`kernels.cut_off`): each query stops where the expected recall is at
+    (`majorities`), and compares in full only rows that have few. How few follows from the distances of the
+    nearest rows found, by the laws of sampling (`cut_off`): each query stops where the expected recall is at
     least `recall`, whatever the data are like. `matches.recall` is the expected recall of what was found. At a recall
     of 1 every row is compared; so it is for up to 16384 rows, for fewer than 512 bits, for k above 128, and for queries
     that have no near rows to speak of. `within` is always exact, and counts fewer planes where the radius is small.

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.errors import StorageError
 from sosie.index.files import check_array, check_starts
-from sosie.kernels.arrays import read_only
-from sosie.kernels.near_any import LANES
-from sosie.kernels.probe_tables import ProbeTable, empty_table, fill_probe_table
+from sosie.kernels.tables.near_any import LANES
+from sosie.kernels.tables.probes import ProbeTable, empty_table, fill_probe_table
 from sosie.types import I64, U64
 
 

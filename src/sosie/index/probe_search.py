@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sosie.arrays import U32, read_only
 from sosie.index.flips import FlipModel, checked_volatility, flip_costs
 from sosie.index.probe_run import Header, ProbeRun
-from sosie.kernels.arrays import U32, read_only
-from sosie.kernels.hits import Hits, concat_hits, sort_hits, take_hits
-from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.kernels.probe_tables import Asked, headers_of, probe, scan
-from sosie.kernels.vosh import flip_places, write_flips
-from sosie.kernels.vosh_few import FEW, few_sets, write_few_flips
+from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
+from sosie.kernels.tables.probes import Asked, headers_of, probe, scan
+from sosie.kernels.tables.vosh import flip_places, write_flips
+from sosie.kernels.tables.vosh_few import FEW, few_sets, write_few_flips
+from sosie.parallel import ordered_map, thread_count
 from sosie.types import F32, I32, I64, U64, Matches, Signatures, offsets_of
 
 _TILE = 4096  # queries of one piece of work,

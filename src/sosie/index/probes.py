@@ -18,7 +18,7 @@ from sosie.index.live import forget_bits, live_bits, more_bits
 from sosie.index.probe_run import Header, ProbeRun, header_bits
 from sosie.index.probe_search import ProbeSearch, Rows
 from sosie.index.room import check_room
-from sosie.kernels.vosh import WIDEST
+from sosie.kernels.tables.vosh import WIDEST
 from sosie.types import I64, U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows is merged with the next one

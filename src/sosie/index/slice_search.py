@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from sosie.arrays import read_only
 from sosie.errors import UsageError
-from sosie.kernels.arrays import read_only
-from sosie.kernels.slice_expand import Reach
-from sosie.kernels.slice_rules import ALL, CERTAIN, EARLY
-from sosie.kernels.slice_sums import optimistic_gains, pessimistic_gains, proof_gains
+from sosie.kernels.slices.expand import Reach
+from sosie.kernels.slices.rules import ALL, CERTAIN, EARLY
+from sosie.kernels.slices.sums import optimistic_gains, pessimistic_gains, proof_gains
 
 STOPS = {"all": ALL, "certain": CERTAIN, "early": EARLY}
 _DISTANCES = ("pessimistic", "optimistic")

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from sosie.arrays import I64, U64, read_only
 from sosie.errors import StorageError, UsageError
 from sosie.index.files import check_array
 from sosie.index.room import check_room
-from sosie.kernels.arrays import I64, U64, read_only
-from sosie.kernels.slice_expand import SliceTable
-from sosie.kernels.slice_lists import SliceLists, build_lists, list_bytes, list_starts, slice_edges
+from sosie.kernels.slices.expand import SliceTable
+from sosie.kernels.slices.lists import SliceLists, build_lists, list_bytes, list_starts, slice_edges
 from sosie.storage.size import show_size
 
 _WIDEST = 4096  # bits of a signature; the kernels' sums hold no more

@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from sosie.arrays import I64, U64, read_only
 from sosie.errors import StorageError
 from sosie.index.base import Index
 from sosie.index.files import State
 from sosie.index.slice_search import STOPS, SliceSearch
 from sosie.index.slice_store import SliceStore
-from sosie.kernels.arrays import I64, U64, read_only
-from sosie.kernels.hits import concat_hits, room_for_hits, sort_hits, take_hits
-from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.kernels.slice_certain import slice_certain
-from sosie.kernels.slice_expand import BREADTH, WORK
-from sosie.kernels.slice_rules import CERTAIN, EARLY, Rules
-from sosie.kernels.slice_sums import no_proofs, no_scores
-from sosie.kernels.slice_top import UNFILLED, slice_top
-from sosie.kernels.slice_within import slice_within
+from sosie.kernels.slices.expand import BREADTH, WORK
+from sosie.kernels.slices.rules import CERTAIN, EARLY, Rules
+from sosie.kernels.slices.sums import no_proofs, no_scores
+from sosie.kernels.slices.top import UNFILLED, slice_certain, slice_top
+from sosie.kernels.slices.within import slice_within
+from sosie.kernels.tables.hits import concat_hits, room_for_hits, sort_hits, take_hits
+from sosie.parallel import ordered_map, thread_count
 from sosie.types import I32, Counters, Matches, Signatures
 
 _ROOM = 1 << 16  # matches that are collected, beside those of one more query, before they are put aside

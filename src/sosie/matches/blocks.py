@@ -12,13 +12,13 @@ import math
 import numpy as np
 
 from sosie.index.cut import Cut
-from sosie.kernels.hamming_join import EQUAL, Sought, hash_headers, join_groups
-from sosie.kernels.parallel import ordered_map, thread_count
-from sosie.kernels.sort_rows import bits_to_tell, sort_by_top_bits
-from sosie.kernels.word_join import Room, join_parts, split_parts
+from sosie.kernels.tables.hamming_join import EQUAL, Sought, hash_headers, join_groups
+from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
+from sosie.kernels.tables.word_join import Room, join_parts, split_parts
 from sosie.matches.check import check_join
 from sosie.matches.equal import join_distinct
 from sosie.matches.order import ordered_pairs
+from sosie.parallel import ordered_map, thread_count
 from sosie.types import I64, U64, Pairs, Signatures
 
 _TABLES = 1000  # more are never worth it

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.kernels.arrays import aligned_zeros, read_only
-from sosie.kernels.parallel import ordered_map
-from sosie.kernels.plane_within import plane_within, room_within
-from sosie.kernels.planes import BLOCK, ask_planes, plane_count, set_rows
+from sosie.arrays import aligned_zeros, read_only
+from sosie.kernels.planes.layout import BLOCK, ask_planes, plane_count, set_rows
+from sosie.kernels.planes.within import plane_within, room_within
 from sosie.matches.check import check_join
 from sosie.matches.equal import join_distinct
+from sosie.parallel import ordered_map
 from sosie.types import I64, U64, Pairs, Signatures
 
 _TILE = 64  # rows that share a pass over the others

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from sosie.features.shingles import Shingles
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.dense import link_dense
 from sosie.matches.groups import Groups
 from sosie.matches.join import join_signatures
@@ -65,9 +65,7 @@ def candidates(
     return Pairs(pairs.a, pairs.b, {**pairs.counters, "radius": radius}), SIMHASH_RECALL
 
 
-def _by_keys(
-    method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room
-) -> Pairs:
+def _by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room) -> Pairs:
     most = max(4 * PAIRS * len(groups), FEW)  # a pair counts in every table where it shares a key
     first = groups.representatives
     with key_columns(method, features, first, room.scratch, room.memory, room.threads) as columns:

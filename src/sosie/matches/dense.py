@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.kernels.leaders import link_leaders
-from sosie.kernels.set_join import Bounds, Sets
+from sosie.kernels.sets.leaders import link_leaders
+from sosie.kernels.sets.set_join import Bounds, Sets
 from sosie.matches.groups import spread
 from sosie.types import I64, Counters, offsets_of
 

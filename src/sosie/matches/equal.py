@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sosie.kernels.equal_rows import first_equal
+from sosie.kernels.tables.equal_rows import first_equal
 from sosie.matches.groups import STAR, Groups, pairs_between, pairs_inside
 from sosie.matches.order import ordered_pairs
 from sosie.types import I64, U64, Bools, Pairs, Signatures

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sosie.kernels.arrays import read_only
-from sosie.kernels.identical import equal_rows, set_digests, weighted_digests
-from sosie.kernels.parallel import spans
-from sosie.kernels.set_join import Sets
+from sosie.arrays import read_only
+from sosie.kernels.sets.identical import equal_rows, set_digests, weighted_digests
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.groups import Groups, pairs_between, pairs_inside, spread
 from sosie.matches.partitions import FEW, PAIRS
+from sosie.parallel import spans
 from sosie.storage.resident import give_back
 from sosie.types import F64, I64, U64, VerifiedPairs, offsets_of
 

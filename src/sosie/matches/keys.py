@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sosie.errors import MismatchError
-from sosie.kernels.key_join import count_pairs, group_by_key, write_pairs
-from sosie.kernels.parallel import ordered_map
+from sosie.kernels.tables.key_join import count_pairs, group_by_key, write_pairs
 from sosie.matches.order import distinct_packed, ordered_pairs, unpacked
+from sosie.parallel import ordered_map
 from sosie.storage.resident import give_back
 from sosie.types import I64, U64, Keys, Pairs
 

@@ -8,12 +8,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from sosie.arrays import read_only
 from sosie.errors import MismatchError, UsageError
-from sosie.kernels.arrays import read_only
-from sosie.kernels.measures import Criterion, Rows, measure_pairs, squared_norms
-from sosie.kernels.parallel import ordered_map
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.measures import Criterion, Rows, measure_pairs, squared_norms
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.similarity import Measure, Similarity, as_fraction
+from sosie.parallel import ordered_map
 from sosie.types import F64, I64, Features
 
 SPAN = 1 << 13  # pairs that one task measures

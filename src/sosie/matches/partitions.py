@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sosie.kernels.arrays import U16
-from sosie.kernels.parallel import ordered_map, spans, thread_count
-from sosie.kernels.postings import Postings, count_postings, scatter_postings, sorted_postings
-from sosie.kernels.rarity import count_documents
-from sosie.kernels.set_join import Sets
+from sosie.arrays import U16
+from sosie.kernels.sets.postings import Postings, count_postings, scatter_postings, sorted_postings
+from sosie.kernels.sets.rarity import count_documents
+from sosie.kernels.sets.set_join import Sets
+from sosie.parallel import ordered_map, spans, thread_count
 from sosie.types import I64, U64, offsets_of
 
 DENSE = 256  # a list of more documents is linked by leaders instead of joined, and counted as bounded

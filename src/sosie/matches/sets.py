@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.kernels.parallel import ordered_map
-from sosie.kernels.rarity import rarest_prefixes
-from sosie.kernels.set_join import Bounds, Prefixes, Sets, join_postings
+from sosie.kernels.sets.rarity import rarest_prefixes
+from sosie.kernels.sets.set_join import Bounds, Prefixes, Sets, join_postings
 from sosie.matches.dense import link_dense
 from sosie.matches.order import ordered_pairs
 from sosie.matches.partitions import (
@@ -24,6 +23,7 @@ from sosie.matches.partitions import (
     sorted_partition,
 )
 from sosie.matches.similarity import as_fraction
+from sosie.parallel import ordered_map
 from sosie.types import I64, U64, Features, Pairs, offsets_of
 
 

@@ -10,12 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.kernels.measured_join import Joined, join_measured
-from sosie.kernels.measured_leaders import Lists, link_measured
-from sosie.kernels.measures import CONTAINMENT, Criterion, Rows
-from sosie.kernels.parallel import ordered_map
-from sosie.kernels.ranked import Ranked, rank_rows
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.measured_join import Joined, join_measured
+from sosie.kernels.sets.measured_leaders import Lists, link_measured
+from sosie.kernels.sets.measures import CONTAINMENT, Criterion, Rows
+from sosie.kernels.sets.ranked import Ranked, rank_rows
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.dense import LEADERS
 from sosie.matches.measured import criterion_of, measured_rows, similarity_of
 from sosie.matches.order import ordered_pairs
@@ -29,6 +28,7 @@ from sosie.matches.partitions import (
 )
 from sosie.matches.sets import join_rows, sets_of
 from sosie.matches.similarity import Measure, Similarity
+from sosie.parallel import ordered_map
 from sosie.types import Features, Pairs, offsets_of
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 from numpy.typing import NDArray
 
+from sosie.arrays import read_only
 from sosie.errors import UsageError
-from sosie.kernels.arrays import read_only
 
 Measure = Literal["jaccard", "cosine", "containment"]
 

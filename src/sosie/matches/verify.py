@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.kernels.overlap import dot_products, overlaps
-from sosie.kernels.parallel import ordered_map
-from sosie.kernels.set_join import Sets
+from sosie.kernels.sets.overlap import dot_products, overlaps
+from sosie.kernels.sets.set_join import Sets
 from sosie.matches.measured import criterion_of, measured, measured_rows, similarity_of, weights_of
 from sosie.matches.sets import sets_of
 from sosie.matches.similarity import JACCARD, Measure, Similarity, as_fraction
+from sosie.parallel import ordered_map
 from sosie.types import F64, I64, Bools, Features, Pairs, VerifiedPairs
 
 SPAN = 1 << 13  # pairs that one task verifies

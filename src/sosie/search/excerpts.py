@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sosie.features.shingles import Shingles
-from sosie.kernels.word_spans import word_spans
+from sosie.kernels.text.word_spans import word_spans
 from sosie.search.windows import Windows
 from sosie.text.column import as_column
 from sosie.text.passages import passages

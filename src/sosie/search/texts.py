@@ -7,8 +7,8 @@ import os
 import numpy as np
 
 from sosie.errors import DataError, StorageError
-from sosie.kernels.parallel import spans
-from sosie.kernels.word_spans import copy_spans
+from sosie.kernels.text.word_spans import copy_spans
+from sosie.parallel import spans
 from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.storage.spill import Spill
 from sosie.text.column import TextColumn

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.errors import MismatchError
 from sosie.features.frequencies import DocumentFrequencies
-from sosie.kernels.arrays import read_only
-from sosie.kernels.lookup_counts import leading_bits, lookup_counts
+from sosie.kernels.sets.counts import leading_bits, lookup_counts
 from sosie.signatures.statistics import State
 from sosie.types import F64, I32, I64, U64
 

@@ -12,7 +12,7 @@ from sosie.types import U64
 def drawn_words(numbers: Any, seed: int = 0) -> U64:
     """Return 64 random bits for each number below 2^32 and seed below 2^32.
 
-    >>> from sosie.kernels.mix import splitmix64
+    >>> from sosie.kernels.sign.mix import splitmix64
     >>> drawn_words([7, 8], seed=3)[1] == splitmix64(np.uint64((3 << 32) + 8))
     np.True_
     """

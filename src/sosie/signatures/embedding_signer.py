@@ -16,11 +16,10 @@ import numpy as np
 
 from sosie.errors import MismatchError, UsageError
 from sosie.features.weighting import weights
-from sosie.kernels.distinct import distinct
-from sosie.kernels.embedding import embed
-from sosie.kernels.minhash import band_keys
-from sosie.kernels.simhash import signs, simhash_sums
-from sosie.kernels.unit_weights import unit_weights
+from sosie.kernels.sets.distinct import distinct
+from sosie.kernels.sign.embedding import embed, unit_weights
+from sosie.kernels.sign.minhash import band_keys
+from sosie.kernels.sign.simhash import signs, simhash_sums
 from sosie.signatures.basis import Basis
 from sosie.signatures.drawn import drawn_words
 from sosie.signatures.signer import Signer

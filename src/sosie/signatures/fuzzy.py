@@ -11,7 +11,7 @@ from sosie.documents.reading import Reading
 from sosie.errors import UsageError
 from sosie.features.frequencies import DocumentFrequencies
 from sosie.features.shingles import Shingles
-from sosie.kernels.pstable import tuple_keys
+from sosie.kernels.sign.pstable import tuple_keys
 from sosie.signatures.prefix_classes import PrefixClasses
 from sosie.signatures.reference import (
     classes_of,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.features.spill import FeatureSpill
-from sosie.kernels.word_spans import copy_spans
+from sosie.kernels.text.word_spans import copy_spans
 from sosie.signatures.key_columns import features_of
 from sosie.signatures.signer import Signer
 from sosie.signatures.statistics import UnknownVocabularyError

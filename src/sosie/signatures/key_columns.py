@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.parallel import ordered_map, spans
 from sosie.signatures.minhash import Minhash
 from sosie.storage.spill import Spill
 from sosie.types import I64, U64, Features, offsets_of

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import UsageError
-from sosie.kernels.minhash import BLOCK, band_keys, minhash, pack_bits
-from sosie.kernels.mix import splitmix64
+from sosie.kernels.sign.minhash import BLOCK, band_keys, minhash, pack_bits
+from sosie.kernels.sign.mix import splitmix64
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Signed, Spec, sign_spans
 from sosie.types import F64, I64, U64, Keys, Signatures

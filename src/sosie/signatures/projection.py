@@ -10,7 +10,7 @@ import numpy as np
 from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point, weights
-from sosie.kernels.projection import FIELDS, project
+from sosie.kernels.sign.projection import FIELDS, project
 from sosie.signatures.angular import Angular
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec

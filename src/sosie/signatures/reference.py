@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.documents.source import Source
 from sosie.errors import DataError, UsageError
 from sosie.features.shingles import Shingles
-from sosie.kernels.arrays import read_only
-from sosie.kernels.distinct import distinct
-from sosie.kernels.merge_counts import merge_counts
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.sets.counts import merge_counts
+from sosie.kernels.sets.distinct import distinct
+from sosie.parallel import ordered_map, spans
 from sosie.signatures.prefix_classes import PrefixClasses
 from sosie.text.column import TextColumn, as_column
 from sosie.text.word_frequencies import word_frequencies

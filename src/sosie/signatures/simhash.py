@@ -11,9 +11,9 @@ from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point
 from sosie.features.weighting import weights as weigh
-from sosie.kernels.distinct import distinct
-from sosie.kernels.parallel import ordered_map, spans
-from sosie.kernels.simhash import signs, simhash, simhash_sums, simhash_weighted
+from sosie.kernels.sets.distinct import distinct
+from sosie.kernels.sign.simhash import signs, simhash, simhash_sums, simhash_weighted
+from sosie.parallel import ordered_map, spans
 from sosie.signatures.angular import Angular
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import SPAN, Signed, Spec, sign_spans

@@ -22,8 +22,8 @@ import pyarrow as pa
 
 from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.features.shingles import Shingles
-from sosie.kernels.distinct import distinct
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.sets.distinct import distinct
+from sosie.parallel import ordered_map, spans
 from sosie.signatures.statistics import Statistics
 from sosie.text import UNICODE_VERSION
 from sosie.text.column import as_column

@@ -11,7 +11,7 @@ from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
 from sosie.features.term_counts import TermCounts, collection_terms
 from sosie.features.weighting import FIXED_POINT, fixed_point
-from sosie.kernels.topsig import term_weights, topsig
+from sosie.kernels.sign.topsig import term_weights, topsig
 from sosie.signatures.angular import Angular
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec

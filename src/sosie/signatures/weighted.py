@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sosie.features.shingles import Shingles
-from sosie.kernels.distinct import distinct
-from sosie.kernels.parallel import ordered_map, spans
+from sosie.kernels.sets.distinct import distinct
+from sosie.parallel import ordered_map, spans
 from sosie.signatures.spec import Signed
 from sosie.text.column import as_column
 from sosie.types import U64, Bools, Features

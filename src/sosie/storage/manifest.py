@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.errors import StorageError, UsageError
-from sosie.kernels.parallel import ordered_map
+from sosie.parallel import ordered_map
 from sosie.storage.durable import naming, sync
 
 FORMAT = "sosie-artefact"

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.kernels.lexicon import EMPTY, WORD_SLACK, WordTable, fill_slots, number_words
+from sosie.kernels.text.lexicon import EMPTY, WORD_SLACK, WordTable, fill_slots, number_words
 from sosie.text.stems import stemmer
 from sosie.text.stop_words import StopWords
 from sosie.types import I64

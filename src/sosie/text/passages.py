@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from sosie.errors import UsageError
-from sosie.kernels.parallel import ordered_map, spans
-from sosie.kernels.word_spans import copy_spans, word_spans
+from sosie.kernels.text.word_spans import copy_spans, word_spans
+from sosie.parallel import ordered_map, spans
 from sosie.text.column import TextColumn, as_column
 from sosie.text.tables import unicode_tables
 from sosie.types import I64

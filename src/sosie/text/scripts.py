@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.kernels.facts import count_scripts
+from sosie.kernels.text.facts import count_scripts
 from sosie.text.column import TextColumn
 from sosie.types import I64
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from sosie.errors import DataError, StorageError, UsageError
-from sosie.kernels.unicode import looked_up
-from sosie.kernels.words import SPACELESS
+from sosie.kernels.text.unicode import looked_up
+from sosie.kernels.text.words import SPACELESS
 from sosie.text.languages import NAMES, language_code
 from sosie.text.tables import unicode_tables
 from sosie.text.words import words

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from sosie.kernels.unicode import UnicodeTables
+from sosie.kernels.text.unicode import UnicodeTables
 
 UNICODE_VERSION = "17.0.0"
 _FILE = "unicode-17.0.npz"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.kernels.fold import fold_points
-from sosie.kernels.words import BYTES_PER_POINT, point_words
+from sosie.kernels.text.fold import fold_points
+from sosie.kernels.text.words import BYTES_PER_POINT, point_words
 from sosie.text.tables import unicode_tables
 from sosie.types import I32
 

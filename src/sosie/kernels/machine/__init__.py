@@ -1,0 +1,1 @@
+"""WHAT THE MACHINE DOES: how kernels are compiled, single instructions, wide loads and prefetches."""

@@ -1,0 +1,42 @@
+"""Bits of a uint64: counted and found as one machine instruction each, and numbers by how many they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.intrinsics import emitted, types
+
+
+@emitted
+def trailing_zeros(typing_context: Any, x: Any) -> Any:
+    """Return the position of the lowest set bit; x is not 0."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), codegen
+
+
+@kernel
+def next_mask(mask: int) -> int:
+    """Return the next larger number with as many set bits (Gosper); mask is not 0.
+
+    >>> bin(next_mask(0b0110))
+    '0b1001'
+    """
+    carried = mask + (mask & -mask)
+    return carried | (((carried ^ mask) >> 2) >> np.int64(trailing_zeros(np.uint64(mask))))
+
+
+@emitted
+def popcount(typing_context: Any, x: Any) -> Any:
+    """Return the number of set bits of a uint64, as uint64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [args[0].type]), args)
+
+    return types.uint64(types.uint64), codegen

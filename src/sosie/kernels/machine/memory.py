@@ -1,0 +1,61 @@
+"""Memory: wide loads and stores at any byte, and what is asked for before it is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from sosie.kernels.machine.intrinsics import emitted, pointer, types
+
+
+@emitted
+def load64(typing_context: Any, data: Any, position: Any) -> Any:
+    """Return the eight bytes from `data[position]` on as one uint64."""
+    return _load(data, types.uint64, 64)
+
+
+@emitted
+def load32(typing_context: Any, data: Any, position: Any) -> Any:
+    """Return the four bytes from `data[position]` on, zero-extended to uint64."""
+    return _load(data, types.uint64, 32)
+
+
+@emitted
+def copy16(typing_context: Any, source: Any, at: Any, target: Any, to: Any) -> Any:
+    """Copy the sixteen bytes from `source[at]` on to `target[to]` on."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        block = ir.VectorType(ir.IntType(8), 16)
+        read = pointer(context, builder, signature.args[0], args[0], args[1], block)
+        write = pointer(context, builder, signature.args[2], args[2], args[3], block)
+        builder.store(builder.load(read, align=1), write, align=1)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, target, types.intp), codegen
+
+
+def _load(data: Any, result: Any, bits: int) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(bits))
+        value = builder.load(address, align=1)
+        return value if bits == 64 else builder.zext(value, ir.IntType(64))
+
+    return result(data, types.intp), codegen
+
+
+@emitted
+def prefetch(typing_context: Any, data: Any, position: Any) -> Any:
+    """Begin to load the cache line of `data[position]`; a hint, which never faults."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(8))
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        function = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(
+            builder.module, kind, "llvm.prefetch.p0"
+        )
+        builder.call(function, [address, number(0), number(3), number(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(data, types.intp), codegen

@@ -1,0 +1,1 @@
+"""BIT PLANES: signatures turned on their side, compared 512 rows at a time."""

@@ -1,0 +1,1 @@
+"""ROWS OF FEATURES: distinct, counted, compared, and the exact joins of them."""

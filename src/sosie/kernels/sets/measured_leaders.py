@@ -1,0 +1,74 @@
+"""Dense lists by cosine or containment, linked to leaders instead of compared all with all.
+
+In the order of each list, a row is compared with the leaders so far: it is linked to the most similar one, or becomes
+a leader where it is similar to none. Linked once, it is not looked at in later lists. See also `leaders`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sosie.arrays import I64, Bools
+from sosie.kernels.machine.compile import kernel
+from sosie.kernels.sets.measures import Criterion, Rows, may_pair, measure_pair
+from sosie.kernels.sets.set_join import grown
+
+
+class Lists(NamedTuple):
+    """Rows of lists, CSR, and whether a row is looked for in its list, or there only to be found."""
+
+    ends: I64
+    members: I64
+    probes: Bools
+
+
+@kernel
+def _most_similar(rows: Rows, criterion: Criterion, leaders: I64, b: int) -> tuple[np.int64, int]:
+    """Return the leader most similar to row b, the first of equals, or -1; and how many were compared."""
+    best = np.int64(-1)
+    highest = -1.0
+    compared = 0
+    for a in leaders:
+        if may_pair(criterion.split, a, b):
+            compared += 1
+            similarity, shared = measure_pair(rows, criterion, a, b)
+            if shared >= 0 and similarity > highest:
+                best, highest = a, similarity
+    return best, compared
+
+
+@kernel
+def link_measured(rows: Rows, criterion: Criterion, lists: Lists, most: int) -> tuple[I64, I64, int, int]:
+    """Link the rows of each list to at most `most` leaders.
+
+    Returns the similar pairs (a, b), the number of comparisons, and how many were left out.
+    """
+    pair_a, pair_b = np.empty(256, np.int64), np.empty(256, np.int64)
+    linked = np.zeros(rows.starts.size, np.bool_)
+    leaders = np.empty(most, np.int64)
+    pairs = compared = left_out = 0
+    for which in range(lists.ends.size - 1):
+        lead = first = second = 0
+        for at in range(lists.ends[which], lists.ends[which + 1]):
+            b = lists.members[at]
+            is_second = criterion.split == 0 or b >= criterion.split
+            before = first if is_second and criterion.split > 0 else second
+            first += not is_second
+            second += is_second
+            left_out += before if lists.probes[at] else 0
+            if linked[b] or (lead == most and not lists.probes[at]):
+                continue
+            best, tried = _most_similar(rows, criterion, leaders[:lead], b)
+            compared += tried
+            left_out -= tried if lists.probes[at] else 0
+            if best >= 0:
+                linked[b] = True
+                pair_a, pair_b = grown(pair_a, pairs + 1), grown(pair_b, pairs + 1)
+                pair_a[pairs], pair_b[pairs] = best, b
+                pairs += 1
+            elif lead < most:
+                leaders[lead] = b
+                lead += 1
+    return pair_a[:pairs], pair_b[:pairs], compared, left_out

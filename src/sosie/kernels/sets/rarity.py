@@ -1,0 +1,100 @@
+"""Document frequencies in a table, and the prefix of each document's rarest features.
+
+A feature's slot is its leading bits. Features that share a slot share a count, so a count is an upper bound: what
+counts 1 is certainly unique. Any order that is the same for all documents keeps the join exact; rarity makes it fast.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sosie.arrays import I64, U16, U64
+from sosie.kernels.machine.compile import kernel
+
+SATURATED = 0xFFFF
+HASH_BITS = 48
+COMMON = 64  # frequencies below this are told apart by counting
+
+
+@kernel
+def count_documents(
+    hashes: U64,
+    starts: I64,
+    stops: I64,
+    low: np.uint64,
+    high: np.uint64,
+    shift: int,
+    table: U16,
+) -> None:
+    """Count, for features from low to high (inclusive), the documents that hold them; rows are sorted."""
+    bits = np.uint64(shift)
+    for row in range(starts.size):
+        for at in range(starts[row], stops[row]):
+            h = hashes[at]
+            if h < low:
+                continue
+            if h > high:
+                break
+            slot = h >> bits
+            count = table[slot]
+            if count < SATURATED:
+                table[slot] = count + 1
+
+
+@kernel
+def token(count: int, h: np.uint64) -> np.uint64:
+    """Return a feature's token: how many documents hold it, before 48 bits of its hash."""
+    return (np.uint64(count) << np.uint64(HASH_BITS)) | (h >> np.uint64(64 - HASH_BITS))
+
+
+@kernel
+def _rarest(hashes: U64, counts: U16, places: I64, prefix: U64) -> None:
+    """Write the rarest features of one document: a counting sort by frequency, which keeps the order of the hashes.
+
+    Only features more frequent than COMMON are sorted among themselves, where the prefix reaches that far.
+    """
+    places[:] = 0
+    for i in range(counts.size):
+        places[min(np.int64(counts[i]), COMMON)] += 1
+    taken = 0
+    for count in range(COMMON + 1):
+        here = places[count]
+        places[count] = taken
+        taken += here
+    common = places[COMMON]
+    for i in range(counts.size):
+        count = min(np.int64(counts[i]), COMMON)
+        place = places[count]
+        if count < COMMON:
+            if place < prefix.size:
+                prefix[place] = token(count, hashes[i])
+            places[count] = place + 1
+    if common < prefix.size:
+        tokens = np.empty(counts.size - common, np.uint64)
+        found = 0
+        for i in range(counts.size):
+            if counts[i] >= COMMON:
+                tokens[found] = token(counts[i], hashes[i])
+                found += 1
+        tokens.sort()
+        prefix[common:] = tokens[: prefix.size - common]
+
+
+@kernel
+def rarest_prefixes(hashes: U64, starts: I64, stops: I64, shift: int, table: U16, offsets: I64, tokens: U64) -> None:
+    """Write the prefix of every row to `tokens[offsets[row]:offsets[row + 1]]`.
+
+    A token is a feature's frequency before 48 bits of its hash, so that tokens are ordered from rare to frequent.
+    """
+    bits = np.uint64(shift)
+    counts, places = np.empty(64, np.uint16), np.empty(COMMON + 1, np.int64)
+    for row in range(starts.size):
+        size = stops[row] - starts[row]
+        if size == 0:
+            continue
+        if size > counts.size:
+            counts = np.empty(2 * size, np.uint16)
+        row_hashes = hashes[starts[row] : stops[row]]
+        for i in range(size):
+            counts[i] = table[row_hashes[i] >> bits]
+        _rarest(row_hashes, counts[:size], places, tokens[offsets[row] : offsets[row + 1]])

@@ -1,0 +1,1 @@
+"""FEATURES TO BITS: one signature method per file."""

@@ -1,0 +1,24 @@
+"""splitmix64: the stream of independent words that one 64-bit feature hash seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sosie.kernels.machine.compile import kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def splitmix64(x: np.uint64) -> np.uint64:
+    """Return the finaliser of Steele, Lea and Flood (2014) of x + the golden ratio."""
+    z = x + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.uint64(z ^ (z >> np.uint64(31)))
+
+
+@kernel
+def lane_word(feature: np.uint64, lane: np.uint64) -> np.uint64:
+    """Return word `lane` of the bits that a feature stands for: splitmix64(feature + lane * golden ratio)."""
+    return splitmix64(feature + lane * np.uint64(0x9E3779B97F4A7C15))

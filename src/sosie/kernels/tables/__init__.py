@@ -1,0 +1,1 @@
+"""TABLES: rows found by a part of their bits or by a key."""
