@@ -1,4 +1,4 @@
-"""PlaneIndex beside every binary index of FAISS, each tuned to a recall of .95: top-10 of 1024 bits, one thread.
+"""PlaneIndex beside FlatIndex and FAISS, each tuned to a recall of .95: top-10 of 1024 bits, one thread.
 
 usage: python -m benchmarks.planes [--texts FILE.parquet] [--rows 100000] [--only texts,random,clustered,skewed]
 
@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.corpus import Corpus
 from benchmarks.hamming import clustered
 from sosie.features.shingles import Shingles
+from sosie.index.flat import FlatIndex
 from sosie.index.planes import PlaneIndex
 from sosie.signatures.simhash import Simhash
 from sosie.types import Signatures
@@ -130,6 +131,15 @@ def contenders(rows: Any) -> Iterator[Contender]:
     yield Contender(
         "PlaneIndex", build, [(f"recall={e}", lambda e=e: setattr(ours, "recall", e)) for e in efforts], search
     )
+    start = time.thread_time()
+    flat = FlatIndex(Signatures(rows))
+    build = time.thread_time() - start
+    flat.search(Signatures(rows[:2]), K)
+
+    def scan(words: Any) -> Any:
+        return flat.search(Signatures(words), K, threads=1).distances.reshape(-1, K)
+
+    yield Contender("FlatIndex", build, [("exact", lambda: None)], scan)
     for name, index, settings in _peers(rows):
         start = time.thread_time()
         if not index.is_trained:

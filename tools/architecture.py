@@ -13,8 +13,8 @@ PACKAGE = ROOT / "src" / "sosie"
 PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- map: begin -->\n", "<!-- map: end -->\n"
 FLOW = (
-    "errors.py", "arrays.py", "parallel.py", "types.py", "kernels", "storage", "documents", "text", "features",
-    "signatures", "index", "matches", "search", "clusters", "evaluation", "report", "deduplicate.py", "cli",
+    "errors.py", "arrays.py", "runs.py", "parallel.py", "types.py", "kernels", "storage", "documents", "text", 
+    "features", "signatures", "index", "matches", "search", "clusters", "evaluation", "report", "deduplicate.py", "cli",
     "__init__.py",
 )  # fmt: skip
 

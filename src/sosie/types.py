@@ -71,7 +71,9 @@ class Signatures:
     """Binary signatures: bit j of row i is bit (j mod 64) of `words[i, j // 64]`; padding bits are 0.
 
     `ids` (an Arrow array) default to row numbers. `unsigned` lists the input rows that had no features and so have no
-    signature. `digest` names the spec that made them, None for raw bits from elsewhere.
+    signature. `digest` names the signer that made them, None for raw bits from elsewhere. `space` names the comparison
+    they are made for: by default the digest, so that only what one signer made is compared; signers that are made for
+    each other (a German and an English one) name the same. `numbered` says that no ids were given.
 
     >>> raw = Signatures(np.array([[5], [7]], np.uint64), bits=3)
     >>> len(raw), raw.bits
@@ -84,6 +86,8 @@ class Signatures:
     digest: str | None = None
     unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
     volatility: F32 | None = None
+    space: str | None = None
+    numbered: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         words = self.words.reshape(-1, 1) if self.words.ndim == 1 else self.words
@@ -97,7 +101,9 @@ class Signatures:
         if bits < width and np.any(words[:, -1] >> np.uint64(bits % 64)):
             raise MismatchError(f"padding bits beyond bit {bits} must be 0")
         object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "numbered", self.ids is None)
         object.__setattr__(self, "ids", _checked_ids(self.ids, len(words)))
+        object.__setattr__(self, "space", self.space or self.digest)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -106,22 +112,29 @@ class Signatures:
         """Return some of the rows, in the order of their numbers as given."""
         volatility = None if self.volatility is None else self.volatility[rows]
         ids = self.ids.take(pa.array(rows))
-        return Signatures(self.words[rows], self.bits, ids, self.digest, volatility=volatility)
+        return Signatures(self.words[rows], self.bits, ids, self.digest, volatility=volatility, space=self.space)
 
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Multi-valued hashes: `values[i, t]` is the key of row i in table t; equal keys in one table make a candidate."""
+    """Multi-valued hashes: `values[i, t]` is the key of row i in table t; equal keys in one table make a candidate.
+
+    Ids, digest, space and `unsigned` are as those of `Signatures`.
+    """
 
     values: U64
     ids: Any = None
     digest: str | None = None
     unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    space: str | None = None
+    numbered: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2 or self.values.dtype != np.uint64:
             raise MismatchError(f"keys are uint64[n, tables], got {self.values.dtype}{list(self.values.shape)}")
+        object.__setattr__(self, "numbered", self.ids is None)
         object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.values)))
+        object.__setattr__(self, "space", self.space or self.digest)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -155,19 +168,21 @@ class Matches:
 class Pairs:
     """Candidate pairs of rows, ordered by (a, b), distinct; a < b when a collection is joined with itself.
 
-    Candidates are not duplicates: nothing may be removed because of them. See `VerifiedPairs`.
+    Candidates are not duplicates: nothing may be removed because of them. See `VerifiedPairs`. `recall` is the share of
+    all pairs that is to be expected among them: 1 where the join is exact, None where nothing is known.
     """
 
     a: I64
     b: I64
     counters: Counters = field(default_factory=dict)
+    recall: float | None = None
 
     def __len__(self) -> int:
         return len(self.a)
 
     def take(self, which: I64 | Bools) -> Pairs:
         """Return some of the pairs, by place or by flag."""
-        return Pairs(self.a[which], self.b[which], self.counters)
+        return Pairs(self.a[which], self.b[which], self.counters, self.recall)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +190,8 @@ class VerifiedPairs:
     """Pairs whose true similarity was computed from their features and reaches the threshold.
 
     For Jaccard and containment the similarity is the exact fraction `shared / total` (of the union, or of the smaller
-    one); the cosine has no `total`. `shared` counts features; with integer weights it is their dot product.
+    one); the cosine has no `total`. `shared` counts features; with integer weights it is their dot product. `recall` is
+    that of the candidates.
     """
 
     a: I64
@@ -184,6 +200,7 @@ class VerifiedPairs:
     shared: I64
     total: I64 | None = None
     counters: Counters = field(default_factory=dict)
+    recall: float | None = None
 
     def __len__(self) -> int:
         return len(self.a)
@@ -192,7 +209,7 @@ class VerifiedPairs:
         """Return some of the pairs, by place or by flag."""
         total = None if self.total is None else self.total[which]
         a, b = self.a[which], self.b[which]
-        return VerifiedPairs(a, b, self.similarity[which], self.shared[which], total, self.counters)
+        return VerifiedPairs(a, b, self.similarity[which], self.shared[which], total, self.counters, self.recall)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,6 +251,17 @@ class Clusters:
     def sizes(self) -> I64:
         """The size of the cluster that each row belongs to."""
         return np.asarray(self.members[self.anchor])
+
+
+def meet(a: Signatures | Keys, b: Signatures | Keys) -> bool:
+    """Whether two collections may be compared: their spaces are the same, or one is unknown.
+
+    >>> raw, german = Signatures(np.zeros(1, np.uint64)), Signatures(np.zeros(1, np.uint64), digest="g", space="both")
+    >>> english = Signatures(np.zeros(1, np.uint64), digest="e", space="both")
+    >>> meet(german, english), meet(raw, german), meet(german, Signatures(np.zeros(1, np.uint64), digest="g"))
+    (True, True, False)
+    """
+    return a.space is None or b.space is None or a.space == b.space
 
 
 def _checked_ids(ids: Any, count: int) -> Any:
