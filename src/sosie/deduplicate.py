@@ -164,23 +164,24 @@ class Deduplicator:
                 stack.enter_context(within(memory, [similarity.weights]))
                 groups, sets = self._collapse(collection, similarity)
                 sides = Sides.of(groups, len(collection.before), held is not None and held.only)
-            if (similar := load_pairs(checkpoints)) is not None:
-                verified, recall = similar
-            else:
+            verified = load_pairs(checkpoints)
+            if verified is None:
                 with stages.run("match"):
-                    pairs, recall = candidates(method, features, sets, groups, self.threshold, room, similarity)
+                    pairs = candidates(method, features, sets, groups, self.threshold, room, similarity)
                     pairs = sides.of_interest(pairs)
                 with stages.run("verify"):
                     verified = verify_rows(sets, pairs, self.threshold, threads, similarity=similarity)
                     if pairs.counters.get("bounded_lists"):
                         verified = self._look_again(sets, verified, sides, similarity, threads)
-                    save_pairs(checkpoints, verified, recall)
+                    save_pairs(checkpoints, verified)
             with stages.run("cluster"):
                 clusters = self._cluster(sets, sides.deciding(verified), similarity, threads)
                 clusters = sides.settled(_spread(clusters, groups, len(collection)))
                 groups = listable(verified, groups)
                 found = sides.listed(expand(verified, groups, sets.stops - sets.starts))
-            result = assemble(collection, found, clusters, reading, held, self._described(method, recall, found))
+            result = assemble(
+                collection, found, clusters, reading, held, self._described(method, verified.recall, found)
+            )
             if place.target is not None:
                 if not sides.only:
                     with stages.run("check"):
@@ -303,7 +304,7 @@ class Deduplicator:
             return transitive(sets, verified, threads, similarity)
         return anchored(len(sets.starts), verified)
 
-    def _described(self, method: Method, recall: float, pairs: VerifiedPairs) -> dict[str, Any]:
+    def _described(self, method: Method, recall: float | None, pairs: VerifiedPairs) -> dict[str, Any]:
         """Return what the report says of how it was done."""
         weighting = {"weighting": self.weighting} if self.similarity == "cosine" else {}
         return {
@@ -315,7 +316,7 @@ class Deduplicator:
                 "keep": self.keep,
                 "clusters": self.clusters,
             },
-            "predicted_recall": None if pairs.counters.get("bounded_lists") else round(recall, 6),
+            "predicted_recall": None if recall is None or pairs.counters.get("bounded_lists") else round(recall, 6),
             "counters": dict(pairs.counters),
         }
 

@@ -49,7 +49,8 @@ def test_every_method_finds_what_it_predicts(collection, method, recall, tmp_pat
     assert len(truth) > 50 and len(groups) < len(features) - 3
     for threads, memory in ((1, 1 << 28), (2, 64), (7, 1 << 28)):
         room = Room(tmp_path, memory, threads)
-        pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, room)
+        pairs = candidates(method, features, sets, groups, THRESHOLD, room)
+        predicted = pairs.recall
         verified = verify_rows(sets, pairs, THRESHOLD)
         found = set(zip(verified.a.tolist(), verified.b.tolist(), strict=True))
         assert found <= set(truth) and len(found) >= recall * len(truth)
@@ -59,7 +60,8 @@ def test_every_method_finds_what_it_predicts(collection, method, recall, tmp_pat
 def test_the_radius_of_simhash_is_in_the_counters(collection, tmp_path):
     features, sets, groups, _ = collection
     method = Simhash(bits=64, weighting="binary")
-    pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path))
+    pairs = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path))
+    predicted = pairs.recall
     assert pairs.counters["radius"] == 17 and predicted == 0.99
 
 
@@ -67,7 +69,7 @@ def test_dense_keys_are_linked_to_leaders_and_counted(collection, monkeypatch, t
     features, sets, groups, truth = collection
     method = Minhash.for_threshold(0.8)
     monkeypatch.setattr(module, "DENSE", 1)
-    pairs, _ = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path))
+    pairs = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path))
     found = set(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
     assert found <= set(truth)  # leaders are compared, so these are verified already
     assert len({b for _, b in found}) >= 0.97 * len({b for _, b in truth})  # who has an earlier twin is linked
@@ -89,7 +91,8 @@ def cosine_truth(sets, weights=None) -> set[tuple[int, int]]:
 def test_every_method_finds_pairs_by_cosine(collection, method, recall, tmp_path):
     features, sets, groups, jaccard = collection
     similarity = Similarity("cosine")
-    pairs, predicted = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path, threads=2), similarity)
+    pairs = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path, threads=2), similarity)
+    predicted = pairs.recall
     verified = verify_rows(sets, pairs, THRESHOLD, similarity=similarity)
     found, truth = set(zip(verified.a.tolist(), verified.b.tolist(), strict=True)), cosine_truth(sets)
     assert truth >= set(jaccard) and found <= truth and len(found) >= recall * len(truth)
@@ -100,7 +103,7 @@ def test_every_method_finds_pairs_by_cosine(collection, method, recall, tmp_path
 def test_the_cosine_of_weights(collection, method, tmp_path):
     features, sets, groups, _ = collection
     similarity = Similarity("cosine", (1 + features.hashes % np.uint64(9)).astype(np.float64))
-    pairs, _ = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path, threads=2), similarity)
+    pairs = candidates(method, features, sets, groups, THRESHOLD, Room(tmp_path, threads=2), similarity)
     verified = verify_rows(sets, pairs, THRESHOLD, similarity=similarity)
     found, truth = (
         set(zip(verified.a.tolist(), verified.b.tolist(), strict=True)),
@@ -115,5 +118,6 @@ def test_containment_is_found_by_the_exact_method_alone(collection, method, tmp_
     room = Room(tmp_path, threads=1)
     with pytest.raises(UsageError, match="cannot find containment: use --method exact"):
         candidates(method, features, sets, groups, THRESHOLD, room, Similarity("containment"))
-    pairs, predicted = candidates(Exact(), features, sets, groups, THRESHOLD, room, Similarity("containment"))
+    pairs = candidates(Exact(), features, sets, groups, THRESHOLD, room, Similarity("containment"))
+    predicted = pairs.recall
     assert len(pairs) > 50 and predicted == 1

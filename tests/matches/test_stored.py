@@ -11,10 +11,12 @@ def test_pairs_that_were_saved_are_the_same_when_they_are_loaded(tmp_path, total
     checkpoints = Checkpoints(tmp_path / "checkpoints", "key", forced=True)
     assert load_pairs(checkpoints) is None
     similarity = np.array([1 / 3, np.nextafter(0.8, 1)])
-    pairs = VerifiedPairs(np.array([0, 1]), np.array([2, 3]), similarity, np.array([1, 6]), total, {"candidates": 9})
-    save_pairs(checkpoints, pairs, 0.1 + 0.2)
-    loaded, recall = load_pairs(checkpoints)
-    assert recall == 0.1 + 0.2 and loaded.counters == {"candidates": 9}
+    pairs = VerifiedPairs(
+        np.array([0, 1]), np.array([2, 3]), similarity, np.array([1, 6]), total, {"candidates": 9}, 0.1 + 0.2
+    )
+    save_pairs(checkpoints, pairs)
+    loaded = load_pairs(checkpoints)
+    assert loaded.recall == 0.1 + 0.2 and loaded.counters == {"candidates": 9}
     for name in ("a", "b", "similarity", "shared", "total"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(pairs, name))
     assert loaded.a.flags.writeable  # kernels are compiled for one kind of array
@@ -22,5 +24,5 @@ def test_pairs_that_were_saved_are_the_same_when_they_are_loaded(tmp_path, total
 
 def test_nothing_is_written_where_it_is_not_worth_it(tmp_path):
     none = np.empty(0, np.int64)
-    save_pairs(Checkpoints(tmp_path / "checkpoints", "key"), VerifiedPairs(none, none, none / 1, none), 1.0)
+    save_pairs(Checkpoints(tmp_path / "checkpoints", "key"), VerifiedPairs(none, none, none / 1, none))
     assert not list(tmp_path.iterdir())

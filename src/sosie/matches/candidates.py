@@ -47,22 +47,22 @@ def candidates(
     threshold: Fraction,
     room: Room,
     similarity: Similarity = JACCARD,
-) -> tuple[Pairs, float]:
-    """Return candidate pairs of groups, and the recall that the method predicts for a pair at the threshold.
+) -> Pairs:
+    """Return candidate pairs of groups, with the recall that the method predicts for a pair at the threshold.
 
     `sets` holds the representatives of the groups, which are rows of `features`; weights are aligned with its hashes.
     """
     threads = room.threads
     if isinstance(method, Exact):
-        return join_similar(sets, similarity, threshold, threads), 1.0
+        return replace(join_similar(sets, similarity, threshold, threads), recall=1.0)
     if isinstance(method, Minhash):
         least = similarity.least_jaccard(threshold)
-        return _by_keys(method, features, sets, groups, least, room), method.recall(float(least))
+        return replace(_by_keys(method, features, sets, groups, least, room), recall=method.recall(float(least)))
     radius = method.radius(float(similarity.least_cosine(threshold)), SIMHASH_RECALL)
     signatures = _signed(method, features, similarity, threads)
     signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
     pairs = join_signatures(signed, radius=radius, threads=threads)
-    return Pairs(pairs.a, pairs.b, {**pairs.counters, "radius": radius}), SIMHASH_RECALL
+    return replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL)
 
 
 def _by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room) -> Pairs:

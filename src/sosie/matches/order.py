@@ -82,4 +82,4 @@ def merged(pairs: VerifiedPairs, more: VerifiedPairs) -> VerifiedPairs:
     shared = np.concatenate([pairs.shared, more.shared])[order]
     totals = [side.total for side in (pairs, more) if side.total is not None]
     total = np.concatenate(totals)[order] if len(totals) == 2 else None
-    return VerifiedPairs(a[order], b[order], similarity, shared, total, pairs.counters)
+    return VerifiedPairs(a[order], b[order], similarity, shared, total, pairs.counters, pairs.recall)

@@ -61,7 +61,8 @@ def verify_rows(
     a, b, shared = pairs.a[similar], pairs.b[similar], shared[similar]
     sizes = sets.stops - sets.starts
     total = total_of(similarity.measure, sizes[a], sizes[b + split], shared)
-    return VerifiedPairs(a, b, values[similar], shared, total, {**pairs.counters, "candidates": len(pairs)})
+    counters = {**pairs.counters, "candidates": len(pairs)}
+    return VerifiedPairs(a, b, values[similar], shared, total, counters, pairs.recall)
 
 
 def total_of(measure: Measure, sizes_a: I64, sizes_b: I64, shared: I64) -> I64 | None:
@@ -97,7 +98,8 @@ def _verify_counts(
     cosine = dots / np.sqrt(np.maximum(norms[a].astype(np.float64) * norms[b], 1.0))
     similar = np.flatnonzero(_reaches(dots, norms[a], norms[b], cosine, fraction))
     counters = {**pairs.counters, "candidates": len(pairs)}
-    return VerifiedPairs(pairs.a[similar], pairs.b[similar], cosine[similar], dots[similar], None, counters)
+    a, b = pairs.a[similar], pairs.b[similar]
+    return VerifiedPairs(a, b, cosine[similar], dots[similar], None, counters, pairs.recall)
 
 
 def _reaches(dots: I64, norms_a: I64, norms_b: I64, cosine: F64, fraction: Fraction) -> Bools:
