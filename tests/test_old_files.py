@@ -1,0 +1,126 @@
+"""Formats are promises: what any version saved is opened, and gives what it gave; see tools/golden_files.py."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import sosie
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = ROOT / "tests" / "golden" / "files"
+SOSIE = Path(sys.executable).parent / "sosie"
+VERSIONS = sorted(path.name for path in FILES.iterdir())
+EXPECTED = {version: json.loads((FILES / version / "expected.json").read_text("utf-8")) for version in VERSIONS}
+
+
+def kept(kind):
+    """Return (version, name) of every artefact of a kind."""
+    return [(v, name) for v in VERSIONS for name in EXPECTED[v] if name.startswith(f"{kind}/")]
+
+
+@pytest.fixture(scope="module")
+def golden():
+    spec = importlib.util.spec_from_file_location("golden_files", ROOT / "tools" / "golden_files.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of the files of a version: commands write beside them."""
+
+    def copy(version):
+        return Path(shutil.copytree(FILES / version, tmp_path / version))
+
+    return copy
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_there_is_an_artefact_of_every_class_and_method():
+    from sosie.signatures.registry import METHODS
+
+    classes = {json.loads(path.read_text("utf-8"))["class"] for path in FILES.glob("*/index/*/manifest.json")}
+    assert classes == {
+        name for name in dir(sosie) if name.endswith("Index") and name not in ("TextIndex", "PlaneIndex")
+    }
+    methods = {json.loads(p.read_text("utf-8"))["spec"]["method"] for p in FILES.glob("*/signer/*/manifest.json")}
+    assert methods == set(METHODS)
+
+
+@pytest.mark.parametrize(("version", "name"), kept("index"))
+def test_an_index_finds_what_it_found(version, name, golden, tmp_path):
+    index, expected = sosie.load_index(FILES / version / name), EXPECTED[version][name]
+    assert len(index) == expected["rows"]
+    assert golden.found(index) == expected["found"]
+    index.save(tmp_path / "again")
+    assert golden.found(sosie.load_index(tmp_path / "again")) == expected["found"]
+
+
+@pytest.mark.parametrize(("version", "name"), kept("index"))
+def test_an_index_is_written_as_it_was_read(version, name, tmp_path):
+    sosie.load_index(FILES / version / name).save(tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(FILES / version / name)
+
+
+@pytest.mark.parametrize(("version", "name"), kept("signer"))
+def test_a_signer_makes_the_bits_that_it_made(version, name, golden, tmp_path):
+    signer, expected = sosie.load_signer(FILES / version / name), EXPECTED[version][name]
+    assert signer.digest == expected["digest"]
+    assert golden.signed(signer) == expected["signed"]
+    signer.save(tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(FILES / version / name)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_signatures_and_keys_are_as_they_were(version):
+    words = sosie.load_signatures(FILES / version / "signatures" / "words")
+    expected = EXPECTED[version]["signatures/words"]
+    assert words.words.tolist() == expected["words"] and words.ids.to_pylist() == expected["ids"]
+    assert words.volatility.shape == (len(words), words.bits)
+    keys = sosie.load_signatures(FILES / version / "signatures" / "keys")
+    expected = EXPECTED[version]["signatures/keys"]
+    assert keys.values.tolist() == expected["values"] and keys.ids.to_pylist() == expected["ids"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_documents_are_held_against_features_that_were_signed(version):
+    reference = sosie.Reference(FILES / version / "signatures" / "words")
+    job = sosie.Deduplicator(threshold=0.9)
+    assert not len(job.run(str(FILES / version / "docs.jsonl"), against=reference).kept) - 1  # "?" has no features
+
+
+@pytest.mark.parametrize(("version", "name"), kept("text-index"))
+def test_an_index_of_texts_shows_what_it_showed(version, name, golden, copied):
+    folder = copied(version)
+    shown = golden.run("search", name, "--text", golden.texts(4)[3], "-k", "3", "--format", "jsonl", cwd=folder)
+    assert [json.loads(line) for line in shown.splitlines()] == EXPECTED[version][name]
+    verified = subprocess.run([SOSIE, "index", "verify", name], cwd=folder, capture_output=True, text=True)
+    assert verified.returncode == 0, verified.stderr
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_results_are_opened_and_are_as_they_were(version, golden, copied):
+    folder = copied(version)
+    for job in ("dedup", "join"):
+        said = json.loads(golden.run("evaluate", job, "docs.jsonl", "--sample", "17", "--json", cwd=folder))
+        assert said["sample"]["recall"] == 1.0
+        options = ("--threshold", "0.5", "--width", "1", "--quiet")
+        golden.run(job, "docs.jsonl", "-o", "again", "--overwrite", *options, cwd=folder)
+        assert sorted(contents(folder / "again")) == sorted(contents(folder / job))
+        for table in (folder / job).glob("*.parquet"):
+            assert pq.read_table(folder / "again" / table.name) == pq.read_table(table)
+        old, new = (json.loads((folder / made / "report.json").read_text("utf-8")) for made in (job, "again"))
+        changing = ("seconds", "stages", "threads")
+        assert {k: v for k, v in old.items() if k not in changing} == {
+            k: v for k, v in new.items() if k not in changing
+        }

@@ -1,0 +1,149 @@
+"""Write one small artefact of every kind as this version saves it, and what opening it gives: `tests/golden/files`.
+
+usage: python tools/golden_files.py          writes tests/golden/files/VERSION, which must not exist
+
+A version that changes a format runs this once; the folders of earlier versions stay, and tests/test_old_files.py opens
+all of them. Nothing here is made again to make a test pass: what was written is a promise.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sosie
+
+FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden" / "files"
+WORDS = "amber birch cedar delta ember flint grove hazel ivory jade kelp larch maple north ochre pearl quartz".split()
+
+
+def texts(count: int) -> list[str]:
+    """Return texts that are the same everywhere; each shares most of its words with the one before."""
+    return [" ".join(WORDS[(i // 2 * 5 + j * j + j * (i % 2 and j > 9)) % 17] for j in range(14)) for i in range(count)]
+
+
+def rows(count: int) -> sosie.Signatures:
+    """Return signatures of 64 bits in small clusters, with string ids."""
+    numbers = np.arange(count, dtype=np.uint64)
+    words = (numbers // np.uint64(4) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(1) << (numbers * np.uint64(7)) % 64)
+    return sosie.Signatures(words, ids=[f"row {i}" for i in range(count)])
+
+
+def grown(make: Callable[[sosie.Signatures], Any], count: int) -> Any:
+    """Return an index whose rows came in two parts, and of which some were removed."""
+    signatures, first = rows(count), count - count // 8
+    index = make(signatures.take(np.arange(first)))
+    index.add(signatures.take(np.arange(first, count)))
+    index.remove(["row 2", f"row {count - 1}"])
+    return index
+
+
+def calibrated() -> Any:
+    """Return a probe index with a model of flips, and a number of probes that was chosen."""
+    signatures = rows(40)
+    sums = (np.arange(40 * 64, dtype=np.float32).reshape(40, 64) * 7 % 11 + 1) / 16
+    sums[:] *= np.where(np.unpackbits(signatures.words.view(np.uint8).reshape(40, 8), axis=1, bitorder="little"), 1, -1)
+    sample = sosie.Signatures(signatures.words, ids=signatures.ids, volatility=sums)
+    index = grown(lambda first: sosie.ProbeIndex(first, header=5, flips=sosie.FlipModel.of(sample)), 40)
+    index.calibrate(sample, 2, 0.9)
+    return index
+
+
+def indexes() -> dict[str, Any]:
+    """Return an index of every class; keys and numbered rows as well."""
+    keys = sosie.Minhash(minima=8, rows=2).fit().keys(texts(24), ids=list(range(100, 124)))
+    return {
+        "flat": grown(sosie.FlatIndex, 40),
+        "flat-numbered": sosie.FlatIndex(sosie.Signatures(rows(20).words)),
+        "blocks": grown(lambda first: sosie.BlockIndex(first, radius=2), 40),
+        "blocks-tables": grown(lambda first: sosie.BlockIndex(first, radius=1), 1100),
+        "multi": grown(sosie.MultiIndex, 1100),
+        "probes": grown(sosie.ProbeIndex, 40),
+        "probes-flips": calibrated(),
+        "slices": grown(lambda first: sosie.SliceIndex(first, width=5), 40),
+        "keys": sosie.KeyIndex(keys),
+    }
+
+
+def specs() -> dict[str, Any]:
+    """Return a spec of every method."""
+    single = sosie.Shingles(width=1)
+    return {
+        "simhash": sosie.Simhash(weighting="tf-idf"),
+        "simhash-stop-words": sosie.Simhash(shingles=sosie.Shingles(width=2, stop_words="english", stem="english")),
+        "minhash": sosie.Minhash(),
+        "projection": sosie.RandomProjection(bits=100, shingles=single),
+        "topsig": sosie.TopSig(bits=128, shingles=single),
+        "p-stable": sosie.PStable(shingles=single),
+        "fuzzy-fingerprint": sosie.FuzzyFingerprint(),
+        "svd": sosie.SvdEmbedding(dimensions=4, shingles=single),
+        "threshold": sosie.ThresholdEmbedding(dimensions=4, shingles=single),
+    }
+
+
+def found(index: Any) -> dict[str, Any]:
+    """Return what an index finds for some of its own rows."""
+    if isinstance(index, sosie.KeyIndex):
+        queries = sosie.Minhash(minima=8, rows=2).fit().keys(texts(6))
+        results = {"candidates": index.candidates(queries)}
+    else:
+        queries = rows(12).take(np.array([0, 2, 3, 11]))
+        results = {"search": index.search(queries, 3), "within": index.within(queries, 2)}
+    return {
+        name: {"offsets": m.offsets.tolist(), "ids": m.ids.to_pylist(), "distances": m.distances.tolist()}
+        for name, m in results.items()
+    }
+
+
+def signed(signer: Any) -> list[Any]:
+    """Return what a signer makes of some texts."""
+    if "signatures" in signer.spec.makes:
+        return list(signer.sign(texts(5)).words.tolist())
+    return list(signer.keys(texts(5)).values.tolist())
+
+
+def run(*arguments: str, cwd: Path) -> str:
+    """Run a command of the command line; return what it prints."""
+    command = [Path(sys.executable).parent / "sosie", *arguments]
+    return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
+
+
+def write(folder: Path) -> None:
+    """Write everything, and what each gives when it is opened."""
+    expected: dict[str, Any] = {}
+    for name, index in indexes().items():
+        index.save(folder / "index" / name)
+        expected[f"index/{name}"] = {"rows": len(index), "found": found(index)}
+    for name, spec in specs().items():
+        signer = spec.fit(texts(30)) if spec.needs_texts else spec.fit()
+        signer.save(folder / "signer" / name)
+        expected[f"signer/{name}"] = {"digest": signer.digest, "signed": signed(signer)}
+    lines = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate([*texts(16), "?"])]
+    (folder / "docs.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    run("sign", "docs.jsonl", "-o", "signatures/words", "--volatility", "--features", "--quiet", cwd=folder)
+    run("sign", "docs.jsonl", "-o", "signatures/keys", "--method", "minhash", "--quiet", cwd=folder)
+    words = sosie.load_signatures(folder / "signatures" / "words")
+    keys = sosie.load_signatures(folder / "signatures" / "keys")
+    expected["signatures/words"] = {"words": words.words.tolist(), "ids": words.ids.to_pylist()}
+    expected["signatures/keys"] = {"values": keys.values.tolist(), "ids": keys.ids.to_pylist()}
+    run("index", "build", "docs.jsonl", "-o", "text-index/texts", "--keep-texts", "--quiet", cwd=folder)
+    passages = ("--passages", "--words", "6", "--kind", "blocks", "--quiet")
+    run("index", "build", "docs.jsonl", "-o", "text-index/passages", *passages, cwd=folder)
+    for name in ("texts", "passages"):
+        shown = run("search", f"text-index/{name}", "--text", texts(4)[3], "-k", "3", "--format", "jsonl", cwd=folder)
+        expected[f"text-index/{name}"] = [json.loads(line) for line in shown.splitlines()]
+    run("dedup", "docs.jsonl", "-o", "dedup", "--threshold", "0.5", "--width", "1", "--quiet", cwd=folder)
+    run("join", "docs.jsonl", "-o", "join", "--threshold", "0.5", "--width", "1", "--quiet", cwd=folder)
+    (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    here = FOLDER / sosie.__version__
+    here.mkdir(parents=True)
+    write(here)
