@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 from scipy.sparse import csr_array
+from sosie.evaluation.signatures.at_similarity import AtSimilarity, at_similarity
 
 from experiments.figure import grid, save
 from sosie import Features, FuzzyFingerprint, KeyIndex, Keys, PStable, Shingles
-from sosie.evaluation.at_similarity import AtSimilarity, at_similarity
 from sosie.evaluation.planted import PlantedCorpus
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

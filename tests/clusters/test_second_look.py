@@ -6,13 +6,11 @@ from itertools import chain
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from sosie.clusters.grouping import anchored, second_look, transitive
 from tests import oracle
 
-from sosie.clusters.anchors import anchored
-from sosie.clusters.second_look import second_look
-from sosie.clusters.transitive import transitive
-from sosie.matches.sets import rows_of
-from sosie.matches.similarity import Similarity
+from sosie.matches.sets.rows import rows_of
+from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import verify_rows
 from sosie.types import Clusters, Pairs
 

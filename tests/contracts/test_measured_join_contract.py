@@ -12,10 +12,10 @@ from tests import oracle_measures as oracle
 
 import sosie
 from sosie import Features, UsageError
-from sosie.matches import partitions
-from sosie.matches.sets import sets_of
-from sosie.matches.similar import join_similar
-from sosie.matches.similarity import Similarity
+from sosie.matches.sets import partitions
+from sosie.matches.sets.join import join_similar
+from sosie.matches.sets.rows import sets_of
+from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import verify_rows
 from sosie.types import Pairs
 

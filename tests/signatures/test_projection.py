@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
+from sosie.evaluation.signatures.cosines import cosines
+from sosie.evaluation.signatures.estimates import signer_error
 from tests import oracle_projection
 
 from sosie import Features, RandomProjection, Shingles, Simhash, UsageError
-from sosie.evaluation.cosine_error import signer_error
-from sosie.evaluation.cosines import cosines
 from sosie.evaluation.planted import PlantedCorpus
 
 hashes = st.integers(0, 2**64 - 1)
