@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from sosie.evaluation.signatures.cosines import cosines, distances, each_pair
-from sosie.evaluation.signatures.estimates import hamming_quality
 
 from experiments.collection import add_texts, read_texts
 from experiments.figure import panels, save
+from sosie.evaluation.signatures.cosines import cosines, distances, each_pair
+from sosie.evaluation.signatures.estimates import hamming_quality
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import weights
 from sosie.signatures.simhash import Simhash

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sosie.evaluation.sampling.sample import sampled_recall
 from tests import oracle, oracle_text
 
 import sosie
 from sosie import Deduplicator, Exact, Minhash, Shingles, Simhash, Source, UsageError
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.result import load_result
+from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.evaluation.truth import agreement
 from sosie.matches.sets.partitions import CROWDED
 from sosie.storage.resident import mapping_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sosie.clusters.grouping import anchored, transitive
 from tests import oracle
 
+from sosie.clusters.grouping import anchored, transitive
 from sosie.clusters.keep import keep_rank
 from sosie.errors import UsageError
 from sosie.matches.sets.rows import rows_of

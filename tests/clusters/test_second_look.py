@@ -6,9 +6,9 @@ from itertools import chain
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from sosie.clusters.grouping import anchored, second_look, transitive
 from tests import oracle
 
+from sosie.clusters.grouping import anchored, second_look, transitive
 from sosie.matches.sets.rows import rows_of
 from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import verify_rows

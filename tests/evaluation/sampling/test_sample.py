@@ -17,7 +17,6 @@ from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
 from sosie.evaluation.result import Result
 from sosie.evaluation.sampling import search
-from sosie.evaluation.sampling import search as sought
 from sosie.evaluation.sampling.recall import SampledRecall, wilson
 from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.features.shingles import Shingles
@@ -94,9 +93,9 @@ def test_small_pieces_and_threads_change_nothing(monkeypatch):
     drawn = sampled_rows(300, 90, 5)
     assert whole.true_pairs == sum(bool(drawn & set(pair)) for pair in similar_pairs(texts, "0.5")) > 300
     assert whole.found_pairs < whole.true_pairs and whole.recall is not None and 0.3 < whole.recall < 0.7
-    monkeypatch.setattr(sought, "SPAN", 16)
+    monkeypatch.setattr(search, "SPAN", 16)
     monkeypatch.setattr(search, "CANDIDATES", 5)
-    monkeypatch.setattr(sought, "FILTER_BITS", 2)
+    monkeypatch.setattr(search, "FILTER_BITS", 2)
     assert sampled_recall(result, source, size=90, seed=5, threads=2) == whole
     assert sampled_recall(result, source, size=90, seed=6) != whole
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from sosie.evaluation.sampling import recall as measuring
 from sosie.evaluation.sampling import search
-from sosie.evaluation.sampling import search as sought
 from sosie.evaluation.sampling.compare import Comparison
 from sosie.evaluation.sampling.recall import MARGIN, MISSES, SampledRecall, affordable, draw, measure_recall
 from sosie.matches.equal.groups import STAR
@@ -36,6 +35,17 @@ def compared(rows, measure):
     if measure != "weighted":
         return Comparison(sets, Similarity(measure))
     return Comparison(sets, Similarity("cosine", np.array([weight(value) for value in values], np.float64)))
+
+
+def test_weights_exactly_at_the_threshold_reach_it():
+    """A cosine of 7/10, rounded to a multiple of 2^-40 as all cosines of weights are, is a little less than 0.7."""
+    weights = np.array([7.0, math.sqrt(51), 10.0])
+    sets = rows_of(np.array([1, 2, 1], np.uint64), np.array([0, 2]), np.array([2, 3]))
+    weighted = Comparison(sets, Similarity("cosine", weights))
+    pairs = weighted.similar(np.array([0]), np.array([1]), Fraction(7, 10))
+    assert len(pairs) == 1 and pairs.similarity[0] < 0.7
+    assert weighted.reaches(pairs, Fraction(7, 10)).tolist() == [True]
+    assert weighted.reaches(pairs, Fraction(700_001, 10**6)).tolist() == [False]
 
 
 def similarity(measure, x, y):
@@ -127,10 +137,10 @@ def test_small_pieces_and_threads_change_nothing(measure, monkeypatch):
     whole = measure_with(1)
     assert whole[0].recall == 1 and whole[0].true_pairs >= 100 and whole[0].wrong_pairs > 1_000
     assert len(whole[1][0]) == MISSES and whole[0].missed
-    monkeypatch.setattr(sought, "SPAN", 16)
+    monkeypatch.setattr(search, "SPAN", 16)
     monkeypatch.setattr(search, "CANDIDATES", 5)
-    monkeypatch.setattr(sought, "FILTER_BITS", 2)
-    monkeypatch.setattr(sought, "COUNTED", 100)
+    monkeypatch.setattr(search, "FILTER_BITS", 2)
+    monkeypatch.setattr(search, "COUNTED", 100)
     assert measure_with(2) == whole
 
 

@@ -69,7 +69,7 @@ def expanded(collection, rank, star, threshold=0.5):
     a, b = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
     shared = np.array([len(sets[i] & sets[j]) for i, j in pairs], np.int64)
     total = np.array([len(sets[i] | sets[j]) for i, j in pairs], np.int64)
-    verified = VerifiedPairs(a, b, shared / np.maximum(total, 1), shared, total, {"candidates": 9})
+    verified = VerifiedPairs(a, b, shared / np.maximum(total, 1), shared, total, {"candidates": 9}, recall=0.5)
     groups = replace(groups, star=star)
     return groups, expand(verified, groups, np.array([len(each) for each in sets], np.int64))
 
@@ -95,7 +95,7 @@ def test_expand(collection, random, star):
         if written(a, b)
         and not (group_of[a] is group_of[b] and len(group_of[a]) > star and group_of[a][0] not in (a, b))
     ]
-    assert pairs == expected
+    assert pairs == expected and found.recall == 0.5
     for index, (a, b) in enumerate(pairs):
         assert found.shared[index] == len(collection[a] & collection[b])
         assert found.total[index] == len(collection[a] | collection[b])

@@ -4,10 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from sosie import UsageError
 from sosie.matches.sets.similarity import Similarity
-from sosie.matches.sets.threshold import as_fraction
+from sosie.matches.sets.threshold import as_fraction, cosine_reaches, rounded_reaches, share_reaches
 
 
 @pytest.mark.parametrize(
@@ -69,3 +71,22 @@ def test_measures_and_weights():
             Similarity(measure, np.ones(2))
     given = np.ones(2)
     assert not Similarity("cosine", given).weights.flags.writeable and given.flags.writeable
+
+
+@settings(max_examples=300)
+@given(
+    st.integers(1, 300), st.integers(1, 300), st.integers(0, 300), st.sampled_from(["1", "4/5", "7/10", "1/3", "1/2"])
+)
+@example(9, 1, 1, "1/3")
+def test_pairs_at_the_threshold_are_in_by_every_rule(a, b, shared, threshold):
+    """Sizes of two sets and what they share, decided from what was measured: the same as by exact fractions."""
+    shared, fraction = min(shared, a, b), Fraction(threshold)
+    sizes = [np.array([value], np.int64) for value in (shared, a, b)]
+    for total in (a + b - shared, min(a, b)):
+        exact = Fraction(shared, total) >= fraction
+        assert share_reaches(sizes[0], np.array([total]), fraction).tolist() == [exact]
+    cosine = sizes[0] / np.sqrt(np.float64(a) * np.float64(b))
+    exact = Fraction(shared * shared, a * b) >= fraction * fraction
+    assert cosine_reaches(cosine, *sizes, fraction).tolist() == [exact]
+    rounded = np.floor(cosine * 2.0**40 + 0.5) / 2.0**40
+    assert rounded_reaches(rounded, fraction).tolist() == [exact]

@@ -14,7 +14,15 @@ import numpy as np
 from sosie.arrays import I64, Bools
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.sets.join import grown
-from sosie.kernels.sets.similarity import JACCARD, Criterion, WeighedSets, may_pair, measure_pair
+from sosie.kernels.sets.similarity import (
+    JACCARD,
+    Criterion,
+    WeighedSets,
+    may_pair,
+    measure_pair,
+    required_overlap,
+    shared_features,
+)
 
 
 class Lists(NamedTuple):
@@ -63,19 +71,34 @@ def link_leaders(rows: WeighedSets, criterion: Criterion, lists: Lists, most: in
 @kernel
 def _most_similar(rows: WeighedSets, criterion: Criterion, leaders: I64, b: int) -> tuple[np.int64, int]:
     """Return the leader most similar to row b, the first of equals, or -1; and how many were compared."""
+    if criterion.measure == JACCARD:
+        return _most_similar_set(rows, criterion, leaders, b)
     best = np.int64(-1)
     highest = -1.0
     compared = 0
-    size = rows.stops[b] - rows.starts[b]
-    wanted = criterion
     for a in leaders:
         if may_pair(criterion.split, a, b):
             compared += 1
-            similarity, shared = measure_pair(rows, wanted, a, b)
+            similarity, shared = measure_pair(rows, criterion, a, b)
             if shared >= 0 and similarity > highest:
                 best, highest = a, similarity
-                if criterion.measure == JACCARD:
-                    # The next ones are given up as soon as they cannot reach the best: an exact fraction, too.
-                    total = rows.stops[a] - rows.starts[a] + size - shared
-                    wanted = Criterion(criterion.measure, shared, total, criterion.split)
+    return best, compared
+
+
+@kernel
+def _most_similar_set(rows: WeighedSets, criterion: Criterion, leaders: I64, b: int) -> tuple[np.int64, int]:
+    """Do the same by Jaccard, a tenth faster: a leader is given up as soon as it cannot be better than the best."""
+    best = np.int64(-1)
+    shared_best, total_best = criterion.numerator, criterion.denominator
+    start, stop = rows.starts[b], rows.stops[b]
+    compared = 0
+    for a in leaders:
+        if may_pair(criterion.split, a, b):
+            compared += 1
+            both = rows.stops[a] - rows.starts[a] + stop - start
+            need = required_overlap(both, 0, shared_best, total_best)
+            shared = shared_features(rows.hashes, rows.starts[a], rows.stops[a], start, stop, need)
+            if shared >= 0 and (best < 0 or shared * total_best > shared_best * (both - shared)):
+                best = a
+                shared_best, total_best = shared, both - shared
     return best, compared
