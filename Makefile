@@ -13,9 +13,8 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache
 PLAIN := tests/clusters tests/contracts/test_set_join_contract.py \
 	$(addprefix tests/contracts/test_measured_join_contract.py::test_, a_collection_with_itself two_collections \
 		dense_lists_lose_pairs_and_invent_none exactly_at_the_threshold_and_just_below) \
-	$(addprefix tests/kernels/test_, leaders.py measured_leaders.py measures.py merge_counts.py overlap.py parallel.py \
-		ranked.py rarity.py sought.py weigh.py) \
-	$(addprefix tests/matches/test_, dense.py similarity.py verify.py) \
+	$(addprefix tests/kernels/sets/test_, counts.py leaders.py rarity.py similarity.py) tests/kernels/sign/test_weigh.py \
+	$(addprefix tests/matches/, sets/test_join.py sets/test_threshold.py test_verify.py) tests/test_parallel.py \
 	tests/features/test_weighting.py tests/text/test_passages.py::test_any_texts
 
 .PHONY: demo test check bench experiment clean

@@ -16,7 +16,7 @@ from sosie.deduplicate import dedup
 from sosie.documents.source import Source
 from sosie.evaluation.truth import agreement
 from sosie.matches.order import ordered_pairs
-from sosie.matches.sets import join_sets
+from sosie.matches.sets.join import join_features
 from sosie.types import Features, Pairs
 
 THRESHOLD = 0.8
@@ -62,4 +62,4 @@ def true_pairs(texts: list[str]) -> Pairs:
     for text in texts:
         hashes += sorted({xxhash.xxh64_intdigest(shingle.encode()) for shingle in shingles(text)})
         offsets.append(len(hashes))
-    return join_sets(Features(np.array(hashes, np.uint64), np.array(offsets)), threshold=THRESHOLD)
+    return join_features(Features(np.array(hashes, np.uint64), np.array(offsets)), threshold=THRESHOLD)

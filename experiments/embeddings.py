@@ -14,7 +14,7 @@ import numpy as np
 
 from sosie import Features, Shingles, Source, SvdEmbedding, ThresholdEmbedding
 from sosie.evaluation.planted import PlantedCorpus
-from sosie.evaluation.stress import pairs_of
+from sosie.evaluation.signatures.estimates import pairs_of
 from sosie.features.frequencies import count_frequencies
 from sosie.features.weighting import weights
 from sosie.signatures.decompose import unit_rows

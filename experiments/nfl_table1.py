@@ -19,8 +19,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from experiments.collection import Collection, read_texts
-from sosie.evaluation.cosine_error import LEAST, CosineError, cosine_error, signer_error
-from sosie.evaluation.cosines import cosines, each_pair
+from sosie.evaluation.signatures.cosines import cosines, each_pair
+from sosie.evaluation.signatures.estimates import LEAST, CosineError, cosine_error, signer_error
 from sosie.features.frequencies import DocumentFrequencies, collection_frequencies
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import weights

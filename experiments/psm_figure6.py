@@ -13,8 +13,8 @@ import numpy as np
 
 from experiments.collection import add_texts, read_texts
 from experiments.figure import panels, save
-from sosie.evaluation.cosines import cosines, distances, each_pair
-from sosie.evaluation.hamming_quality import hamming_quality
+from sosie.evaluation.signatures.cosines import cosines, distances, each_pair
+from sosie.evaluation.signatures.estimates import hamming_quality
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import weights
 from sosie.signatures.simhash import Simhash

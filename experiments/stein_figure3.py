@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.embeddings import Sample, cosines_of, inner_products, run
-from sosie.evaluation.stress import Stress, stress
+from sosie.evaluation.signatures.estimates import Stress, stress
 
 THRESHOLDS = np.arange(0, 0.96, 0.05).round(2).tolist()
 SHOWN = (0.2, 0.4, 0.6, 0.8, 0.9)

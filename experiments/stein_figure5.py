@@ -21,8 +21,8 @@ from scipy.sparse import csr_array
 
 from experiments.figure import grid, save
 from sosie import Features, FuzzyFingerprint, KeyIndex, Keys, PStable, Shingles
-from sosie.evaluation.at_similarity import AtSimilarity, at_similarity
 from sosie.evaluation.planted import PlantedCorpus
+from sosie.evaluation.signatures.at_similarity import AtSimilarity, at_similarity
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)

@@ -18,9 +18,9 @@ import sosie
 from sosie import Deduplicator, Exact, Minhash, Shingles, Simhash, Source, UsageError
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.result import load_result
-from sosie.evaluation.sample import sampled_recall
+from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.evaluation.truth import agreement
-from sosie.matches.partitions import CROWDED
+from sosie.matches.sets.partitions import CROWDED
 from sosie.storage.resident import mapping_of
 
 SPECIAL = [
@@ -378,7 +378,7 @@ def test_memory_never_changes_the_result(table, method, monkeypatch):
 @pytest.mark.parametrize("method", ["exact", "minhash"])
 def test_one_of_each_family_stays_where_the_join_is_bounded(method, monkeypatch):
     """Families of up to 60 lookalikes, all similar to each other, in a collection that counts as crowded."""
-    monkeypatch.setattr("sosie.matches.partitions.DENSE", CROWDED)
+    monkeypatch.setattr("sosie.matches.sets.partitions.DENSE", CROWDED)
     monkeypatch.setattr("sosie.matches.candidates.FEW", 0)
     rng = np.random.default_rng(7)
     texts, families = [], []
@@ -471,7 +471,7 @@ def test_progress_is_told_what_happens(table):
 
 def test_copies_of_lookalikes_make_a_bounded_number_of_pairs(tmp_path, monkeypatch):
     """Ten versions with sixty copies each: written as stars, and the recall that is measured knows it."""
-    monkeypatch.setattr("sosie.matches.identical.FEW", 0)
+    monkeypatch.setattr("sosie.matches.equal.sets.FEW", 0)
     words = [f"w{i}" for i in range(60)]
     versions = [" ".join([*words[:i], "x", *words[i:]]) for i in range(10)]
     result = sosie.dedup(pa.table({"text": versions * 60}), 0.7, output=tmp_path / "out")

@@ -12,10 +12,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sosie import __version__
-from sosie.clusters.anchors import anchored
+from sosie.clusters.grouping import anchored, second_look, transitive
 from sosie.clusters.keep import Keep, keep_rank, parse_keep
-from sosie.clusters.second_look import second_look
-from sosie.clusters.transitive import transitive
 from sosie.documents.order import Order
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
@@ -26,14 +24,15 @@ from sosie.features.shingles import Shingles
 from sosie.features.stored import load_collection, save_collection
 from sosie.features.weigh import weigh
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
-from sosie.kernels.sets.set_join import Sets
+from sosie.kernels.sets.similarity import Sets
 from sosie.matches.candidates import Exact, Method, candidates
-from sosie.matches.groups import Groups
-from sosie.matches.identical import collapse, expand, listable
+from sosie.matches.equal.groups import Groups
+from sosie.matches.equal.sets import collapse, expand, listable
 from sosie.matches.reference import HeldReference, OpenReference, as_reference
-from sosie.matches.sets import rows_of, sets_of
+from sosie.matches.sets.rows import rows_of, sets_of
+from sosie.matches.sets.similarity import Measure, Similarity
+from sosie.matches.sets.threshold import as_fraction
 from sosie.matches.sides import Sides
-from sosie.matches.similarity import Measure, Similarity, as_fraction
 from sosie.matches.stored import load_pairs, save_pairs
 from sosie.matches.verify import verify_rows
 from sosie.parallel import thread_count

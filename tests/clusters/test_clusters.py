@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import oracle
 
-from sosie.clusters.anchors import anchored
+from sosie.clusters.grouping import anchored, transitive
 from sosie.clusters.keep import keep_rank
-from sosie.clusters.transitive import transitive
 from sosie.errors import UsageError
-from sosie.matches.sets import rows_of
+from sosie.matches.sets.rows import rows_of
 from sosie.types import Clusters, VerifiedPairs
 
 

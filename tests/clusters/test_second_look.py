@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import oracle
 
-from sosie.clusters.anchors import anchored
-from sosie.clusters.second_look import second_look
-from sosie.clusters.transitive import transitive
-from sosie.matches.sets import rows_of
-from sosie.matches.similarity import Similarity
+from sosie.clusters.grouping import anchored, second_look, transitive
+from sosie.matches.sets.rows import rows_of
+from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import verify_rows
 from sosie.types import Clusters, Pairs
 

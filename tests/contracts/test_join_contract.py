@@ -87,6 +87,26 @@ def test_large_groups_of_equal_rows_become_stars(join):
 
 
 @every_join
+def test_an_exact_join_says_so_and_what_stars_leave_out(join):
+    rows, none = signatures("clustered", 90, 64), Signatures(np.empty((0, 1), np.uint64))
+    assert join(rows, None, 3).recall == join(rows, rows, 3).recall == 1.0
+    assert join(none, None, 3).recall == join(rows, none, 3).recall == 1.0
+    copies = Signatures(np.array([7] * 65 + [9, 9], np.uint64))
+    inside, across = join(copies, None, 0), join(copies, copies, 0)
+    assert inside.recall == len(inside) / (65 * 64 // 2 + 1) and len(inside) == 65
+    assert across.recall == len(across) / (65 * 65 + 4) < 1
+
+
+@every_join
+def test_signatures_made_for_each_other_are_joined(join):
+    german = Signatures(np.array([5], np.uint64), digest="german", space="both")
+    english = Signatures(np.array([4], np.uint64), digest="english", space="both")
+    assert listed(join(german, english, 1)) == [(0, 0)]
+    with pytest.raises(MismatchError, match="sign both the same way"):
+        join(german, Signatures(np.array([4], np.uint64), digest="german"), 1)
+
+
+@every_join
 def test_many_equal_rows_are_quick(join):
     pairs = join(Signatures(np.zeros((50_000, 1), np.uint64)), None, 3)
     assert len(pairs) == 49_999
@@ -196,6 +216,15 @@ def test_key_joins_do_not_depend_on_threads():
     values = Keys(keys_of(3000, 6, 900))
     alone = listed(join_keys(values, threads=1))
     assert alone == listed(join_keys(values, threads=2)) == listed(join_keys(values, threads=7))
+
+
+def test_keys_say_nothing_of_the_recall():
+    assert join_keys(Keys(keys_of(50, 2, 9))).recall is None
+
+
+def test_keys_made_for_each_other_are_joined():
+    german, english = (Keys(np.array([[5, key]], np.uint64), digest=str(key), space="both") for key in (1, 2))
+    assert listed(join_keys(german, english)) == [(0, 0)]
 
 
 def test_keys_that_do_not_fit_are_refused():

@@ -12,10 +12,10 @@ from tests import oracle_measures as oracle
 
 import sosie
 from sosie import Features, UsageError
-from sosie.matches import partitions
-from sosie.matches.sets import sets_of
-from sosie.matches.similar import join_similar
-from sosie.matches.similarity import Similarity
+from sosie.matches.sets import partitions
+from sosie.matches.sets.join import join_similar
+from sosie.matches.sets.rows import sets_of
+from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import verify_rows
 from sosie.types import Pairs
 
@@ -71,7 +71,7 @@ def test_a_collection_with_itself(kind, collection, threshold, hashed):
     pairs = joined(kind, collection, threshold, hashed=hashed)
     assert found(pairs) == truth(kind, collection, threshold)
     assert pairs.counters["bounded_lists"] == pairs.counters["bounded_comparisons"] == 0
-    assert pairs.counters["comparisons"] >= len(pairs)
+    assert pairs.counters["comparisons"] >= len(pairs) and pairs.recall == 1.0
 
 
 @settings(max_examples=120)
@@ -174,6 +174,7 @@ def test_dense_lists_lose_pairs_and_invent_none(kind, collection, threshold, den
     every = truth(kind, collection, threshold, split)
     assert set(found(pairs)) <= set(every) and len(set(found(pairs))) == len(pairs)
     assert pairs.counters["bounded_comparisons"] >= 0
+    assert pairs.recall == (None if pairs.counters["bounded_lists"] else 1.0)
     if not pairs.counters["bounded_lists"]:
         assert found(pairs) == every  # what is missing was counted as bounded
 
@@ -245,4 +246,5 @@ def test_the_cosine_of_term_counts():
     assert found(sosie.join(sets_only, features, threshold="4/5", measure="cosine")) == [(0, 0), (1, 0), (1, 1)]
     empty = Features(hashes[:0], np.zeros(1, np.int64))
     assert found(sosie.join(features, empty, threshold=0.5, measure="containment")) == []
+    assert sosie.join(features, empty, threshold=0.5).recall == 1.0
     assert found(sosie.join(empty, threshold=0.5, measure="cosine")) == []

@@ -9,9 +9,9 @@ from tests import oracle, oracle_measures
 from sosie import Exact, Features, Minhash, Simhash, UsageError
 from sosie.matches import candidates as module
 from sosie.matches.candidates import candidates
-from sosie.matches.identical import collapse
-from sosie.matches.sets import rows_of
-from sosie.matches.similarity import Similarity
+from sosie.matches.equal.sets import collapse
+from sosie.matches.sets.rows import rows_of
+from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import verify_rows
 from sosie.storage.room import Room
 

@@ -12,10 +12,9 @@ from tests import oracle
 
 import sosie
 from sosie import Features, MismatchError, Pairs, UsageError
-from sosie.matches.measured import similarities
-from sosie.matches.sets import sets_of
-from sosie.matches.similarity import Similarity
-from sosie.matches.verify import verify_rows
+from sosie.matches.sets.rows import sets_of
+from sosie.matches.sets.similarity import Similarity
+from sosie.matches.verify import similarities, verify_rows
 
 rows = st.lists(st.dictionaries(st.integers(0, 7), st.integers(1, 4), max_size=6), min_size=1, max_size=6)
 thresholds = st.sampled_from(["1", "4/5", "3/5", "1/2", "1/3", "0.7071", "1/1000000"])

@@ -10,9 +10,9 @@ from scipy.stats import norm
 from tests import oracle_projection
 
 from sosie import Features, RandomProjection, Shingles, Simhash, UsageError
-from sosie.evaluation.cosine_error import signer_error
-from sosie.evaluation.cosines import cosines
 from sosie.evaluation.planted import PlantedCorpus
+from sosie.evaluation.signatures.cosines import cosines
+from sosie.evaluation.signatures.estimates import signer_error
 
 hashes = st.integers(0, 2**64 - 1)
 counts = st.one_of(st.integers(1, 50), st.sampled_from([32767, 32768, 2**31 - 1]))

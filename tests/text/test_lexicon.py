@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sosie.kernels.text.word_rows import word_rows
+from sosie.kernels.text.words import word_rows
 from sosie.text import as_column
 from sosie.text.lexicon import Lexicon, lexicon
 from sosie.text.stop_words import StopWords

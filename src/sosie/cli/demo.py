@@ -17,7 +17,7 @@ from sosie.cli.render import render_report
 from sosie.deduplicate import Deduplicator
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.truth import agreement
-from sosie.matches.similarity import as_fraction
+from sosie.matches.sets.threshold import as_fraction
 from sosie.storage.output import OutputDirectory
 from sosie.types import Pairs
 

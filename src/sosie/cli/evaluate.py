@@ -13,13 +13,13 @@ from sosie.cli.options import column_options, html_of, run_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
 from sosie.errors import UsageError
-from sosie.evaluation.recall import SampledRecall
 from sosie.evaluation.result import Result, load_result, numbered_documents
-from sosie.evaluation.sample import sampled_recall
+from sosie.evaluation.sampling.recall import SampledRecall
+from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.evaluation.truth import TruthAgreement, compare_with_truth
 from sosie.evaluation.truth_file import read_truth
 from sosie.features.shingles import Shingles
-from sosie.matches.similarity import as_fraction
+from sosie.matches.sets.threshold import as_fraction
 from sosie.report.stages import Stages
 
 SAMPLE = 1000

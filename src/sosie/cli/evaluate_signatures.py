@@ -12,7 +12,7 @@ import click
 from sosie.cli.options import output_options, source_of, source_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
-from sosie.evaluation.signature_quality import SignatureQuality, Truth, default_specs, evaluate_signatures
+from sosie.evaluation.signatures.quality import SignatureQuality, Truth, default_specs, evaluate_signatures
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
 from sosie.report.signature_page import quality_rows, signature_page

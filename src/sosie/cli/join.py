@@ -28,7 +28,8 @@ from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
 from sosie.matches.documents import join_documents
 from sosie.matches.join import join
-from sosie.matches.similarity import Measure, as_fraction
+from sosie.matches.sets.similarity import Measure
+from sosie.matches.sets.threshold import as_fraction
 from sosie.report.stages import Stages
 from sosie.report.summary import bounded
 from sosie.signatures.files import load_signatures

@@ -17,7 +17,8 @@ from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
-from sosie.matches.similarity import Measure, as_fraction
+from sosie.matches.sets.similarity import Measure
+from sosie.matches.sets.threshold import as_fraction
 from sosie.storage.size import parse_size
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sosie.documents.reading import Reading
 from sosie.features.shingles import Shingles
 from sosie.kernels.sets.distinct import distinct
-from sosie.kernels.sets.identical import set_digests
+from sosie.kernels.tables.equal import set_digests
 from sosie.kernels.text.facts import text_digests
 from sosie.parallel import ordered_map, spans
 from sosie.text.column import TextColumn, as_column

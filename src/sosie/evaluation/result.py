@@ -18,7 +18,8 @@ from sosie.documents.reading import Reading
 from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import Weighting
-from sosie.matches.similarity import Measure, as_fraction
+from sosie.matches.sets.similarity import Measure
+from sosie.matches.sets.threshold import as_fraction
 from sosie.types import I64
 
 FORMATS = ("sosie-report", "sosie-join")

@@ -11,9 +11,8 @@ import numpy as np
 from sosie.errors import StorageError, UsageError
 from sosie.kernels.sets.distinct import distinct
 from sosie.kernels.text.lexicon import shingle_numbers
-from sosie.kernels.text.prefixes import prefix_hashes
 from sosie.kernels.text.shingle import shingle_rows
-from sosie.kernels.text.word_rows import word_rows
+from sosie.kernels.text.words import prefix_hashes, word_rows
 from sosie.parallel import ordered_map, spans
 from sosie.text.column import TextColumn, as_column
 from sosie.text.lexicon import lexicon

@@ -12,9 +12,9 @@ from sosie.arrays import read_only
 from sosie.errors import StorageError
 from sosie.index.cut import Cut
 from sosie.index.files import check_array, check_starts
+from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.blocks import Addresses, BlockTables, Store, fill_table, find_near
 from sosie.kernels.tables.hits import Hits
-from sosie.kernels.tables.near_any import LANES
 from sosie.parallel import ordered_map
 from sosie.types import U64
 

@@ -12,7 +12,7 @@ import numpy as np
 from sosie.arrays import read_only
 from sosie.errors import StorageError
 from sosie.index.files import check_array, check_starts
-from sosie.kernels.tables.near_any import LANES
+from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.probes import ProbeTable, empty_table, fill_probe_table
 from sosie.types import I64, U64
 

@@ -16,8 +16,7 @@ from sosie.index.flips import FlipModel, checked_volatility, flip_costs
 from sosie.index.probe_run import Header, ProbeRun
 from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.kernels.tables.probes import Asked, headers_of, probe, scan
-from sosie.kernels.tables.vosh import flip_places, write_flips
-from sosie.kernels.tables.vosh_few import FEW, few_sets, write_few_flips
+from sosie.kernels.tables.vosh import FEW, few_sets, flip_places, write_few_flips, write_flips
 from sosie.parallel import ordered_map, thread_count
 from sosie.types import F32, I32, I64, U64, Matches, Signatures, offsets_of
 

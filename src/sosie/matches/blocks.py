@@ -12,11 +12,18 @@ import math
 import numpy as np
 
 from sosie.index.cut import Cut
-from sosie.kernels.tables.hamming_join import EQUAL, Sought, hash_headers, join_groups
+from sosie.kernels.tables.hamming_join import (
+    EQUAL,
+    PartRoom,
+    TableJoin,
+    hash_headers,
+    join_groups,
+    join_parts,
+    split_parts,
+)
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
-from sosie.kernels.tables.word_join import Room, join_parts, split_parts
 from sosie.matches.check import check_join
-from sosie.matches.equal import join_distinct
+from sosie.matches.equal.signatures import join_distinct
 from sosie.matches.order import ordered_pairs
 from sosie.parallel import ordered_map, thread_count
 from sosie.types import I64, U64, Pairs, Signatures
@@ -46,7 +53,8 @@ def join_blocks(a: Signatures, b: Signatures | None = None, radius: int = 3, thr
     if b is None and len(a) > 1:  # most collections hold no equal rows; where they do, one is met soon
         pairs = find(a.words, 0)
         if pairs is not None:
-            return ordered_pairs(pairs.a, pairs.b, {**pairs.counters, "bounded_groups": 0, "bounded_pairs": 0})
+            counters = {**pairs.counters, "bounded_groups": 0, "bounded_pairs": 0}
+            return ordered_pairs(pairs.a, pairs.b, counters, recall=1.0)
     return join_distinct(a, b, find)
 
 
@@ -55,13 +63,14 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs
     cut = _choose_cut(words, bits, radius)
     runs = [range(len(cut.headers))[start::threads] for start in range(min(threads, len(cut.headers)))]
     join_tables = _join_one_word if words.shape[1] == 1 and len(words) < 2**31 else _join_several_words
-    found = list(ordered_map(lambda run: join_tables(Sought(words, split, radius, cut.masks), cut, run), runs, threads))
+    sought = TableJoin(words, split, radius, cut.masks)
+    found = list(ordered_map(lambda run: join_tables(sought, cut, run), runs, threads))
     parts = [part for part in found if part is not None]
     if len(parts) < len(found):
         return None
     pairs = np.concatenate([part[0] for part in parts])
     counters = {"tables": len(cut.headers), "comparisons": sum(part[1] for part in parts)}
-    return Pairs(pairs[:, 0], pairs[:, 1], counters)
+    return Pairs(pairs[:, 0], pairs[:, 1], counters, recall=1.0)
 
 
 def _choose_cut(words: U64, bits: int, radius: int) -> Cut:
@@ -92,9 +101,9 @@ def _rows_per_group(sample: U64, cut: Cut, table: int, count: int) -> float:
     return count * max(observed, 2.0 ** -cut.header_bits(table))
 
 
-def _join_one_word(sought: Sought, cut: Cut, tables: range) -> tuple[I64, int] | None:
+def _join_one_word(sought: TableJoin, cut: Cut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
-    room, pairs = Room.of(count), np.empty((max(count, 2**16), 2), np.int64)
+    room, pairs = PartRoom.of(count), np.empty((max(count, 2**16), 2), np.int64)
     pieces, work = [pairs[:0]], 0
     for table in tables:
         bits = min(cut.header_bits(table), bits_to_tell(count))
@@ -127,7 +136,7 @@ def _moves(cut: Cut, table: int) -> I64:
     return np.array(moves[1:], np.int64)
 
 
-def _join_several_words(sought: Sought, cut: Cut, tables: range) -> tuple[I64, int] | None:
+def _join_several_words(sought: TableJoin, cut: Cut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
     pairs = np.empty((max(count, 2**16), 2), np.int64)
     pieces, work, bits = [pairs[:0]], 0, bits_to_tell(count)

@@ -8,7 +8,7 @@ from sosie.arrays import aligned_zeros, read_only
 from sosie.kernels.planes.layout import BLOCK, ask_planes, plane_count, set_rows
 from sosie.kernels.planes.within import plane_within, room_within
 from sosie.matches.check import check_join
-from sosie.matches.equal import join_distinct
+from sosie.matches.equal.signatures import join_distinct
 from sosie.parallel import ordered_map
 from sosie.types import I64, U64, Pairs, Signatures
 
@@ -53,4 +53,4 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int | None) -
     found = list(ordered_map(run, range(0, split or len(words), _TILE), threads))
     comparisons = split * len(others) if split else len(words) * (len(words) - 1) // 2
     left, right = (np.concatenate(column) for column in zip(*found, strict=True))
-    return Pairs(left, right, {"comparisons": comparisons})
+    return Pairs(left, right, {"comparisons": comparisons}, recall=1.0)

@@ -11,15 +11,14 @@ from fractions import Fraction
 import numpy as np
 
 from sosie.features.shingles import Shingles
-from sosie.kernels.sets.set_join import Sets
-from sosie.matches.dense import link_dense
-from sosie.matches.groups import Groups
+from sosie.kernels.sets.similarity import Sets
+from sosie.matches.equal.groups import Groups
 from sosie.matches.join import join_signatures
 from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.order import ordered_pairs
-from sosie.matches.partitions import FEW, PAIRS
-from sosie.matches.similar import join_similar
-from sosie.matches.similarity import JACCARD, Similarity
+from sosie.matches.sets.join import join_similar, link_dense
+from sosie.matches.sets.partitions import FEW, PAIRS
+from sosie.matches.sets.similarity import JACCARD, Similarity
 from sosie.signatures.key_columns import key_columns
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash

@@ -1,9 +1,9 @@
-"""What a join refuses."""
+"""What a join refuses: collections that do not belong together, and radii that no two signatures have."""
 
 from __future__ import annotations
 
 from sosie.errors import MismatchError, UsageError
-from sosie.types import Signatures
+from sosie.types import Keys, Signatures, meet
 
 
 def check_join(a: Signatures, b: Signatures | None, radius: int, largest: int) -> None:
@@ -18,5 +18,13 @@ def check_join(a: Signatures, b: Signatures | None, radius: int, largest: int) -
         return
     if a.bits != b.bits:
         raise MismatchError(f"signatures of {a.bits} and {b.bits} bits cannot be joined")
-    if a.digest is not None and b.digest is not None and a.digest != b.digest:
-        raise MismatchError(f"signatures of specs {a.digest} and {b.digest} cannot be joined: sign both the same way")
+    if not meet(a, b):
+        raise MismatchError(f"signatures of specs {a.space} and {b.space} cannot be joined: sign both the same way")
+
+
+def check_keys(a: Keys, b: Keys) -> None:
+    """Raise unless two collections of keys fit together."""
+    if a.values.shape[1] != b.values.shape[1]:
+        raise MismatchError(f"keys of {a.values.shape[1]} and {b.values.shape[1]} tables cannot be joined")
+    if not meet(a, b):
+        raise MismatchError(f"keys of specs {a.space} and {b.space} cannot be joined: make both the same way")

@@ -15,8 +15,8 @@ from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
-from sosie.matches.similar import join_features
-from sosie.matches.similarity import Measure
+from sosie.matches.sets.join import join_features
+from sosie.matches.sets.similarity import Measure
 from sosie.matches.verify import verify
 from sosie.storage.room import Room
 from sosie.types import VerifiedPairs

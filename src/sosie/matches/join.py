@@ -9,8 +9,8 @@ from sosie.errors import UsageError
 from sosie.matches.blocks import join_blocks
 from sosie.matches.brute import join_brute
 from sosie.matches.keys import join_keys
-from sosie.matches.similar import join_features
-from sosie.matches.similarity import Measure
+from sosie.matches.sets.join import join_features
+from sosie.matches.sets.similarity import Measure
 from sosie.types import Features, Keys, Pairs, Signatures
 
 JoinMethod = Literal["auto", "blocks", "brute"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sosie.errors import MismatchError
-from sosie.kernels.tables.key_join import count_pairs, group_by_key, write_pairs
+from sosie.kernels.tables.keys import count_pairs, group_by_key, write_pairs
+from sosie.matches.check import check_keys
 from sosie.matches.order import distinct_packed, ordered_pairs, unpacked
 from sosie.parallel import ordered_map
 from sosie.storage.resident import give_back
@@ -38,7 +38,8 @@ def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pai
 
     A group of more than 1024 rows with the same key is written as a star: each row with the first (of the other
     collection, where there are two). The counters `bounded_groups` and `bounded_pairs` say for how many groups, and
-    how many pairs these would have had; some of those may share another key, and are written then.
+    how many pairs these would have had; some of those may share another key, and are written then. Which share of the
+    similar pairs have a key in common is not known here: the recall is that of the method that made the keys.
 
     >>> pairs = join_keys(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64)))
     >>> pairs.a.tolist(), pairs.b.tolist()
@@ -47,7 +48,7 @@ def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pai
     if b is None:
         values, split = a.values, 0
     else:
-        _check(a, b)
+        check_keys(a, b)
         values, split = np.concatenate([a.values, b.values]), len(a)
         if not len(a) or not len(b):
             values, split = values[:0], 0
@@ -74,13 +75,6 @@ def key_groups(
     ([(0, 1)], [0, 2, 3])
     """
     return _group(columns, 0, limit, threads, most)
-
-
-def _check(a: Keys, b: Keys) -> None:
-    if a.values.shape[1] != b.values.shape[1]:
-        raise MismatchError(f"keys of {a.values.shape[1]} and {b.values.shape[1]} tables cannot be joined")
-    if a.digest is not None and b.digest is not None and a.digest != b.digest:
-        raise MismatchError(f"keys of specs {a.digest} and {b.digest} cannot be joined: make both the same way")
 
 
 def _group(columns: Sequence[U64], split: int, limit: int, threads: int | None, most: int | None = None) -> KeyGroups:

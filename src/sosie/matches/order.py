@@ -12,7 +12,9 @@ from sosie.types import I64, U64, Counters, Pairs, VerifiedPairs
 WAITING = 1 << 20  # packed pairs that are sorted at a time, at least
 
 
-def ordered_pairs(a: I64, b: I64, counters: Counters | None = None, *, distinct: bool = True) -> Pairs:
+def ordered_pairs(
+    a: I64, b: I64, counters: Counters | None = None, *, distinct: bool = True, recall: float | None = None
+) -> Pairs:
     """Return pairs ordered by (a, b); repeated ones are dropped unless they are known to be distinct.
 
     >>> pairs = ordered_pairs(np.array([3, 1, 3]), np.array([4, 2, 4]), distinct=False)
@@ -27,7 +29,7 @@ def ordered_pairs(a: I64, b: I64, counters: Counters | None = None, *, distinct:
     if not distinct:
         new = (np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 0)
         a, b = a[new], b[new]
-    return Pairs(a, b, dict(counters or {}))
+    return Pairs(a, b, dict(counters or {}), recall)
 
 
 def renumbered(pairs: VerifiedPairs, numbers: I64) -> VerifiedPairs:
@@ -82,4 +84,4 @@ def merged(pairs: VerifiedPairs, more: VerifiedPairs) -> VerifiedPairs:
     shared = np.concatenate([pairs.shared, more.shared])[order]
     totals = [side.total for side in (pairs, more) if side.total is not None]
     total = np.concatenate(totals)[order] if len(totals) == 2 else None
-    return VerifiedPairs(a[order], b[order], similarity, shared, total, pairs.counters, pairs.recall)
+    return replace(pairs, a=a[order], b=b[order], similarity=similarity, shared=shared, total=total)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sosie.matches.groups import Groups
+from sosie.matches.equal.groups import Groups
 from sosie.types import Bools, Clusters, Pairs, VerifiedPairs
 
 P = TypeVar("P", Pairs, VerifiedPairs)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 
-from sosie.kernels.sets.overlap import dot_products, overlaps
-from sosie.kernels.sets.set_join import Sets
-from sosie.matches.measured import criterion_of, measured, measured_rows, similarity_of, weights_of
-from sosie.matches.sets import sets_of
-from sosie.matches.similarity import JACCARD, Measure, Similarity, as_fraction
+from sosie.kernels.sets.similarity import Criterion, Sets, WeighedSets, dot_products, measure_pairs
+from sosie.matches.sets.rows import measured_rows, sets_of, weights_of
+from sosie.matches.sets.similarity import JACCARD, Measure, Similarity, similarity_of
+from sosie.matches.sets.threshold import as_fraction, cosine_reaches, criterion_of
 from sosie.parallel import ordered_map
-from sosie.types import F64, I64, Bools, Features, Pairs, VerifiedPairs
+from sosie.types import F64, I64, Features, Pairs, VerifiedPairs
 
 SPAN = 1 << 13  # pairs that one task verifies
 
@@ -65,22 +65,35 @@ def verify_rows(
     return VerifiedPairs(a, b, values[similar], shared, total, counters, pairs.recall)
 
 
+def similarities(sets: Sets, a: I64, b: I64, similarity: Similarity, threads: int | None = None) -> F64:
+    """Return the similarity of rows a[i] and b[i], whatever it is; 0 where a row has no features.
+
+    >>> from sosie.matches.sets.rows import rows_of
+    >>> sets = rows_of(np.array([1, 2, 1, 2, 3, 4, 5, 6, 7, 8], np.uint64), np.array([0, 2]), np.array([2, 10]))
+    >>> [similarities(sets, np.array([0]), np.array([1]), Similarity(name)).item() for name in get_args(Measure)]
+    [0.25, 0.5, 1.0]
+    """
+    every = Criterion(get_args(Measure).index(similarity.measure), 0, 1, 0)
+    return measured(measured_rows(sets, similarity), every, a, b, threads)[0]
+
+
+def measured(rows: WeighedSets, criterion: Criterion, a: I64, b: I64, threads: int | None) -> tuple[F64, I64]:
+    """Return the similarity of each pair and how many features it shares; -1 where it is below the threshold."""
+
+    def measure(start: int) -> tuple[F64, I64]:
+        here = slice(start, start + SPAN)
+        return measure_pairs(rows, criterion, a[here], b[here])
+
+    found = list(ordered_map(measure, range(0, len(a), SPAN), threads))
+    similarity = np.concatenate([np.empty(0, np.float64), *(part[0] for part in found)])
+    return similarity, np.concatenate([np.empty(0, np.int64), *(part[1] for part in found)])
+
+
 def total_of(measure: Measure, sizes_a: I64, sizes_b: I64, shared: I64) -> I64 | None:
     """Return what the shared features are a fraction of."""
     if measure == "containment":
         return np.minimum(sizes_a, sizes_b)
     return sizes_a + sizes_b - shared if measure == "jaccard" else None
-
-
-def shared_counts(sets: Sets, a: I64, b: I64, fraction: Fraction, threads: int | None = None) -> I64:
-    """Return how many features each pair of rows shares, or -1 where its Jaccard similarity is below the fraction."""
-    bound = (fraction.numerator, fraction.denominator)
-
-    def count(start: int) -> I64:
-        here = slice(start, start + SPAN)
-        return overlaps(sets.hashes, sets.starts, sets.stops, a[here], b[here], bound)
-
-    return np.concatenate([np.empty(0, np.int64), *ordered_map(count, range(0, len(a), SPAN), threads)])
 
 
 def _verify_counts(
@@ -96,16 +109,7 @@ def _verify_counts(
     squares = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts * counts)])
     norms = squares[sets.stops] - squares[sets.starts]
     cosine = dots / np.sqrt(np.maximum(norms[a].astype(np.float64) * norms[b], 1.0))
-    similar = np.flatnonzero(_reaches(dots, norms[a], norms[b], cosine, fraction))
+    similar = np.flatnonzero(cosine_reaches(cosine, dots, norms[a], norms[b], fraction))
     counters = {**pairs.counters, "candidates": len(pairs)}
     a, b = pairs.a[similar], pairs.b[similar]
     return VerifiedPairs(a, b, cosine[similar], dots[similar], None, counters, pairs.recall)
-
-
-def _reaches(dots: I64, norms_a: I64, norms_b: I64, cosine: F64, fraction: Fraction) -> Bools:
-    """Compare cosine >= fraction; where rounding could decide, in integers: dot^2 q^2 >= p^2 |a|^2 |b|^2."""
-    reaches = cosine >= float(fraction)
-    for i in np.flatnonzero(np.abs(cosine - float(fraction)) < 1e-9):
-        left = (int(dots[i]) * fraction.denominator) ** 2
-        reaches[i] = left >= fraction.numerator**2 * int(norms_a[i]) * int(norms_b[i])
-    return np.asarray(reaches)

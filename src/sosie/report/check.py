@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.evaluation.compare import Comparison
-from sosie.evaluation.measure import affordable, draw, measure_recall
+from sosie.evaluation.sampling.compare import Comparison
+from sosie.evaluation.sampling.recall import affordable, draw, measure_recall
 from sosie.features.collect import Collection
-from sosie.matches.groups import Groups
-from sosie.matches.sets import sets_of
-from sosie.matches.similarity import JACCARD, Similarity
+from sosie.matches.equal.groups import Groups
+from sosie.matches.sets.rows import sets_of
+from sosie.matches.sets.similarity import JACCARD, Similarity
 from sosie.report.deduplication import Deduplication
 from sosie.types import Pairs
 

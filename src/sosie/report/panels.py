@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.documents.write import DROPPED
-from sosie.evaluation.measure import MARGIN
+from sosie.evaluation.sampling.recall import MARGIN
 from sosie.report.deduplication import Deduplication
 from sosie.report.differences import Kind, Run, differences, shorten
 from sosie.report.examples import Example, Examples, LargeCluster

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sosie.matches.groups import STAR
+from sosie.matches.equal.groups import STAR
 from sosie.types import Clusters, Counters, VerifiedPairs
 
 GIANT = 100  # members from which a cluster that holds a tenth of all documents raises an alarm

@@ -17,9 +17,10 @@ import numpy as np
 from sosie.errors import MismatchError, UsageError
 from sosie.features.weighting import weights
 from sosie.kernels.sets.distinct import distinct
-from sosie.kernels.sign.embedding import embed, unit_weights
 from sosie.kernels.sign.minhash import band_keys
+from sosie.kernels.sign.projection import embed
 from sosie.kernels.sign.simhash import signs, simhash_sums
+from sosie.kernels.sign.weigh import unit_weights
 from sosie.signatures.basis import Basis
 from sosie.signatures.drawn import drawn_words
 from sosie.signatures.signer import Signer

@@ -12,7 +12,7 @@ import numpy as np
 from sosie.arrays import read_only
 from sosie.errors import StorageError, UsageError
 from sosie.kernels.sets.counts import leading_bits, lookup_counts
-from sosie.kernels.sign.classes import draw_classes
+from sosie.kernels.sign.mix import draw_classes
 from sosie.signatures.statistics import State
 from sosie.types import F64, I64, U64, Features
 

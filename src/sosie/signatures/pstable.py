@@ -15,9 +15,9 @@ from sosie.features.frequencies import collection_frequencies
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
 from sosie.features.weighting import weights as weigh
-from sosie.kernels.sign.embedding import unit_weights
 from sosie.kernels.sign.mix import splitmix64
 from sosie.kernels.sign.pstable import DRAW_BITS, DRAWS, project, sum_keys, tuple_keys
+from sosie.kernels.sign.weigh import unit_weights
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec, sign_features
 from sosie.types import I32, I64, U64, Features, Keys

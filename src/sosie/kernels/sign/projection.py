@@ -1,4 +1,4 @@
-"""Random projections (NFL Equation 1): each bit is the sign of a sum of weight * r over the features.
+"""Projections: each bit is the sign of a sum of weight * r over the features (NFL Equation 1); sums of given vectors.
 
 A feature's random vector is drawn from the words that it seeds, 16 bits for each of its numbers, and never stored:
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.arrays import I64, U64
+from sosie.arrays import I32, I64, U64
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.sign.mix import splitmix64
 
@@ -96,3 +96,21 @@ def _pack(sums: I64, centre: int, words: U64) -> None:
         for bit in range(64):
             word |= np.uint64(2 * sums[64 * j + bit] > centre) << np.uint64(bit)
         words[j] = word
+
+
+@kernel
+def embed(places: I64, offsets: I64, units: I64, directions: I32, sums: I64, known: I64) -> None:
+    """Write `sums[row]`, the sum of units times `directions[place - 1]`; a place of 0 is a feature that has none.
+
+    `known[row]` counts the features that have a direction.
+    """
+    sums[:] = 0
+    for row in range(offsets.size - 1):
+        known[row] = 0
+        for i in range(offsets[row], offsets[row + 1]):
+            if places[i] == 0:
+                continue
+            known[row] += 1
+            direction = directions[places[i] - 1]
+            for j in range(direction.size):
+                sums[row, j] += units[i] * np.int64(direction[j])

@@ -1,4 +1,4 @@
-"""Weights from integers: tf-idf and BM25, with the same bits on every CPU.
+"""Weights from integers, tf-idf and BM25, with the same bits on every CPU; and as integers, of one norm.
 
 The C library's logarithm differs between CPUs in the last place. This one is made of additions, multiplications and
 divisions alone, which IEEE 754 rounds in one way everywhere.
@@ -55,3 +55,15 @@ def bm25(counts: I32, offsets: I64, frequencies: I64, documents: int, mean_lengt
             df = max(frequencies[i], 1)
             idf = logarithm(1.0 + (documents - df + 0.5) / (df + 0.5))
             weights[i] = idf * (counts[i] * (K1 + 1.0) / (counts[i] + damping))
+
+
+@kernel
+def unit_weights(weights: F64, offsets: I64, unit: int, units: I64) -> None:
+    """Write weights as integers, so that those of a row have an L2 norm of about `unit`."""
+    for row in range(offsets.size - 1):
+        square = 0.0
+        for i in range(offsets[row], offsets[row + 1]):
+            square += weights[i] * weights[i]
+        scale = unit / np.sqrt(square) if square > 0.0 else 0.0
+        for i in range(offsets[row], offsets[row + 1]):
+            units[i] = np.int64(np.rint(weights[i] * scale))

@@ -9,10 +9,10 @@ import numpy as np
 from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.lanes import near_any
 from sosie.kernels.machine.memory import prefetch
 from sosie.kernels.tables.hamming_join import first_shared, hamming
 from sosie.kernels.tables.hits import Hits
-from sosie.kernels.tables.near_any import near_any
 
 _AHEAD = 8  # queries that are looked up together, so that they wait for memory together
 _LINES = 16  # cache lines that are asked for beforehand in each table

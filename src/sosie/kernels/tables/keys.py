@@ -1,4 +1,4 @@
-"""Rows found by key: sorted tables with a directory."""
+"""Rows by key: found in sorted tables with a directory, and grouped with those that have the same."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sosie.arrays import I64, U64, read_only
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.sign.mix import splitmix64
 from sosie.kernels.tables.hits import Hits
-from sosie.kernels.tables.sort_rows import sort_by_top_bits
+from sosie.kernels.tables.sort_rows import bits_to_tell, gather_equal, sort_by_top_bits
 
 
 class KeyTables(NamedTuple):
@@ -33,7 +33,7 @@ def build_tables(values: U64, first: int) -> KeyTables:
         bits,
     )
     for table in range(tables):
-        mixed = _mix_column(values, table)
+        mixed = _mix(values[:, table])
         made.keys[table], made.rows[table] = sort_by_top_bits(mixed, np.arange(first, first + count), bits)
         _fill_directory(made.keys[table], bits, made.directory[table])
     return KeyTables(read_only(made.keys), read_only(made.rows), read_only(made.directory), bits)
@@ -45,11 +45,11 @@ def directory_bits(count: int) -> int:
 
 
 @kernel
-def _mix_column(values: U64, table: int) -> U64:
-    """Return the keys of a table spread over all bits, by a bijection."""
-    mixed = np.empty(values.shape[0], np.uint64)
-    for row in range(values.shape[0]):
-        mixed[row] = splitmix64(values[row, table])
+def _mix(keys: U64) -> U64:
+    """Return keys spread over all bits; the mixing is a bijection, so equal ones stay equal and others do not."""
+    mixed = np.empty(keys.size, np.uint64)
+    for i in range(keys.size):
+        mixed[i] = splitmix64(keys[i])
     return mixed
 
 
@@ -106,3 +106,73 @@ def find_rows(found_by: KeyTables, queries: U64, first: int, hits: Hits) -> int:
             hits.rows[i] = row + first
             agree[row] = 0
     return total
+
+
+def group_by_key(keys: U64) -> tuple[I64, I64]:
+    """Return the groups of at least two rows with equal keys as `offsets, members`, members in order.
+
+    >>> offsets, members = group_by_key(np.array([5, 9, 5, 7], np.uint64))
+    >>> offsets.tolist(), members.tolist()
+    ([0, 2], [0, 2])
+    """
+    bits = bits_to_tell(len(keys))
+    mixed, rows = sort_by_top_bits(_mix(keys), np.arange(len(keys)), bits)
+    gather_equal(mixed, rows, bits)
+    return _shared_only(mixed, rows)
+
+
+@kernel
+def _shared_only(keys: U64, rows: I64) -> tuple[I64, I64]:
+    """Drop the rows that are alone with their key."""
+    offsets, members = np.zeros(keys.size + 1, np.int64), np.empty(keys.size, np.int64)
+    groups, filled = 0, 0
+    begin = 0
+    while begin < keys.size:
+        end = begin + 1
+        while end < keys.size and keys[end] == keys[begin]:
+            end += 1
+        if end - begin > 1:
+            members[filled : filled + end - begin] = rows[begin:end]
+            filled += end - begin
+            groups += 1
+            offsets[groups] = filled
+        begin = end
+    return offsets[: groups + 1].copy(), members[:filled].copy()
+
+
+@kernel
+def count_pairs(offsets: I64, members: I64, split: int, limit: int) -> int:
+    """Return the number of pairs inside groups of at most `limit` rows."""
+    total = 0
+    for group in range(offsets.size - 1):
+        size = offsets[group + 1] - offsets[group]
+        if size > limit:
+            continue
+        if split == 0:
+            total += size * (size - 1) // 2
+        else:
+            first = 0
+            for place in range(offsets[group], offsets[group + 1]):
+                first += members[place] < split
+            total += first * (size - first)
+    return total
+
+
+@kernel
+def write_pairs(offsets: I64, members: I64, split: int, limit: int, pairs: U64) -> None:
+    """Write the pairs inside groups of at most `limit` rows, packed: a in the upper, b in the lower 32 bits.
+
+    Rows from `split` on are the second collection; with a split of 0 there is only one.
+    """
+    count = 0
+    for group in range(offsets.size - 1):
+        begin, end = offsets[group], offsets[group + 1]
+        if end - begin > limit:
+            continue
+        middle = begin
+        while middle < end and members[middle] < split:
+            middle += 1
+        for i in range(begin, end if split == 0 else middle):
+            for j in range(max(i + 1, middle), end):
+                pairs[count] = np.uint64(members[i]) << np.uint64(32) | np.uint64(members[j])
+                count += 1

@@ -14,10 +14,10 @@ import numpy as np
 from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.bits import next_mask, popcount
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.lanes import near_any
 from sosie.kernels.machine.memory import prefetch
 from sosie.kernels.planes.top import replace_worst
 from sosie.kernels.tables.blocks import BlockTables, address_of, is_live
-from sosie.kernels.tables.near_any import near_any
 
 PROBE, COMPARE, FETCH = 16, 1, 128  # a look-up, a row of a list, a row of several words: as many planes of a scan
 LEFT, PROBES, COMPARISONS, COUNT = range(4)  # places in the state of a search

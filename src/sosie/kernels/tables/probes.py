@@ -9,9 +9,9 @@ import numpy as np
 from sosie.arrays import U32, U64, aligned_zeros
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.lanes import LANES, near_any
 from sosie.kernels.machine.memory import prefetch
 from sosie.kernels.tables.hits import Hits
-from sosie.kernels.tables.near_any import LANES, near_any
 
 _LOCAL = 14  # bits of an address: the rows of so many addresses stay in the cache while they are sorted
 _STREAMS = 10  # bits that are sorted by before, at most

@@ -1,15 +1,23 @@
-"""Which bits of a header to flip, the likeliest first: what flips cost, and the ordered set heap (PSM 5.2, 6.1)."""
+"""Which bits of a header to flip, the likeliest first: what flips cost, and the ordered set heap (PSM 5.2, 6.1).
+
+The first few sets need no heap: they are chosen from those that can be among them.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from sosie.arrays import F32, I32, I64, U32, U64
+from sosie.arrays import F32, I32, I64, U32, U64, read_only
 from sosie.kernels.machine.bits import trailing_zeros
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.lanes import NUMBERS, count_below
 
 WIDEST = 30  # bits of a header: a set of bits and its cost share 64 bits
 NEVER = -1  # the place of a set of bits that was not reached
+COSTLIEST = (1 << 20) - 1  # of a bit; the least is 1
+FEW = 64  # sets; beyond that a heap is quicker
 
 _SET = np.uint64(0xFFFFFFFF)
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -149,7 +157,70 @@ def _bits(key: int, place: U32) -> int:
     return bits
 
 
-COSTLIEST = (1 << 20) - 1  # of a bit; the least is 1
+@cache
+def few_sets(count: int, bits: int, most: int) -> I32:
+    """Return the sets of at most `most` bits that can be among the first `count`, whatever the bits cost.
+
+    A set comes after all that have no more bits, and none that is costlier than the bit in its place (PSM Lemma 1): it
+    is among the first only if these are few. The form is that of `write_few_flips`.
+
+    >>> few_sets(3, 24, 3).tolist()  # none, the cheapest bit, the second; two bits come after these three
+    [[0, 0, 0], [0, 0, 1], [0, 1, 2]]
+    """
+    sets: list[tuple[int, ...]] = [()]
+    for smaller in sets:  # which grows
+        if len(smaller) == most:
+            break
+        for bit in range(smaller[-1] + 1 if smaller else 0, bits):
+            if _not_after((*smaller, bit)) > count:
+                break
+            sets.append((*smaller, bit))
+    place, ordered = {chosen: i for i, chosen in enumerate(sets)}, {chosen: i for i, chosen in enumerate(sorted(sets))}
+    rows = [(place[chosen[:-1]], chosen[-1] if chosen else 0, ordered[chosen]) for chosen in sets]
+    return read_only(np.array(rows, np.int32))
+
+
+def _not_after(chosen: tuple[int, ...], below: int = 1 << 30) -> int:
+    """Return how many sets have no more bits than this one, none costlier than that in its place, itself included."""
+    if not chosen:
+        return 1
+    return 1 + sum(_not_after(chosen[:-1], bit) for bit in range(min(chosen[-1] + 1, below)))
+
+
+@kernel
+def write_few_flips(costs: I32, sets: I32, flips: U32) -> None:
+    """Write what `write_flips` writes, chosen from `sets`, which hold all that can be among them (see `few_sets`).
+
+    The first is empty; set i is set `sets[i, 0]`, which is before it, and the bit that is at `sets[i, 1]` from cheap to
+    costly; of equally cheap sets that with the lower `sets[i, 2]` comes first. Each is put where the number of sets
+    before it says: more comparisons than a heap needs, but no branches.
+    """
+    bits, count = costs.shape[1], sets.shape[0]
+    cost, place = np.empty(bits, np.int32), np.empty(bits, np.uint32)
+    bit_keys, keys = _no_keys(bits), _no_keys(count)
+    totals, chosen, ordered = np.zeros(count, np.int32), np.zeros(count, np.uint32), np.empty(count, np.uint32)
+    keys[0] = ordered[0] = 0
+    for query in range(costs.shape[0]):
+        for i in range(bits):
+            bit_keys[i] = (costs[query, i] << 5) | i
+        for i in range(bits):
+            before = count_below(bit_keys, bits, bit_keys[i])
+            cost[before] = costs[query, i]
+            place[before] = np.uint32(1) << np.uint32(i)
+        for i in range(1, count):
+            smaller, bit = sets[i, 0], sets[i, 1]
+            totals[i] = totals[smaller] + cost[bit]
+            chosen[i] = chosen[smaller] | place[bit]
+            keys[i] = (totals[i] << 8) | sets[i, 2]
+        for i in range(1, count):
+            ordered[count_below(keys, count, keys[i])] = chosen[i]
+        for i in range(flips.shape[1]):
+            flips[query, i] = ordered[i]
+
+
+@kernel
+def _no_keys(count: int) -> I32:
+    return np.full(-(-count // NUMBERS) * NUMBERS, np.int32(0x7FFFFFFF))
 
 
 @kernel

@@ -6,8 +6,6 @@ may replace arrays by larger ones; then the short way goes on.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,17 +14,8 @@ from sosie.kernels.machine.compile import kernel
 from sosie.kernels.text.ascii import BLOCK, NOT_ASCII, ascii_words
 from sosie.kernels.text.fold import fold_points
 from sosie.kernels.text.unicode import UnicodeTables
-from sosie.kernels.text.words import BYTES_PER_POINT, STARTS_PER_POINT, character_starts, point_words
+from sosie.kernels.text.words import BYTES_PER_POINT, STARTS_PER_POINT, WordRoom, character_starts, point_words
 from sosie.kernels.text.xxh64 import LANES, xxh64_lanes, xxh64_padded
-
-
-class Room(NamedTuple):
-    """Scratch for one document: its lowered bytes, where words begin and end, its words, where each of them starts."""
-
-    lowered: NDArray[np.uint8]
-    edges: NDArray[np.int64]
-    out: NDArray[np.uint8]
-    starts: NDArray[np.int64]
 
 
 @kernel
@@ -50,7 +39,7 @@ def shingle_rows(
     ends = np.zeros(last - first + 1, np.int64)
     row = first
     while True:
-        room = Room(lowered, edges, out, starts)
+        room = WordRoom(lowered, edges, out, starts)
         row = _ascii_rows(data, offsets, row, last, width, by_character, room, hashes, ends[row - first :])
         if row == last:
             break
@@ -79,7 +68,7 @@ def _ascii_rows(
     last: int,
     width: int,
     by_character: bool,
-    room: Room,
+    room: WordRoom,
     hashes: NDArray[np.uint64],
     ends: NDArray[np.int64],
 ) -> int:
