@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.documents.added import TYPES, AddedColumns, free_names
+from sosie.documents.share import TYPES, AddedColumns, free_names
 from sosie.errors import MismatchError
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.documents.csv_record import quoted
-from sosie.documents.literals import csv_fields, json_literals
+from sosie.documents.splice import csv_fields, json_literals, quoted
 
 KINDS = {
     pa.bool_(): st.booleans(),
