@@ -15,7 +15,7 @@ from sosie.cli.sign import command as sign_command
 from sosie.documents import Source, blocks
 from sosie.documents.input import Input
 from sosie.documents.inputs import list_inputs
-from sosie.documents.jsonl import lines
+from sosie.documents.jsonl import blocks as jsonl_blocks
 from sosie.documents.parquet import rows as parquet_rows
 from sosie.documents.parquet.read import read_parquet
 from sosie.errors import DataError, UsageError
@@ -67,7 +67,7 @@ def test_the_limit_can_be_raised(tmp_path):
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(jsonl_blocks, "LINE_BYTES", 1 << 20)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"text": "a"}\n' + b"[" * (3 << 20))
     with pytest.raises(DataError, match=r"the line that begins at byte 15 is longer than 1 MiB.*one object per line"):

@@ -1,18 +1,22 @@
-"""Which files are read, in which order, and what each is called."""
+"""Which files are read, in which order, and what each is called: paths, globs and folders to inputs."""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from sosie.documents.folder import walk_folder
-from sosie.documents.formats import FORMATS, kind_of, readable
+from sosie.documents.formats import FORMATS, UNREADABLE, kind_of, readable
 from sosie.documents.input import DocumentFiles, Entry, Input
 from sosie.documents.standard_input import ARGUMENT, LABEL, NAME, spool_standard_input
 from sosie.errors import UsageError
+
+# Files that tell a folder that Sosie wrote.
+_MARKERS = ("report.json", "manifest.json")
+_SPECIAL = {stat.S_IFIFO: "a fifo", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 
 def list_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Input]:
@@ -32,7 +36,7 @@ def _expand(argument: str) -> list[Entry]:
     if argument == ARGUMENT:
         return [spool_standard_input()]
     if os.path.isdir(argument):
-        return walk_folder(argument)
+        return _walk(argument)
     if os.path.lexists(argument):
         return [_entry(argument)]
     if not glob.has_magic(argument):
@@ -57,6 +61,63 @@ def _entry(path: str) -> Entry:
         raise UsageError(f"{path}: cannot be opened ({error.strerror}). Check the path and its permissions.") from error
     root = os.path.dirname(path) or "."
     return Entry(path, os.path.basename(path), root, form, compression, status.st_size, status.st_mtime_ns)
+
+
+def _walk(folder: str) -> list[Entry]:
+    """List the files below a folder whose suffix is known.
+
+    Names that begin with a dot, other suffixes, and folders inside that Sosie wrote are passed over. Links and what
+    is not a regular file are listed with a problem.
+    """
+    entries: list[Entry] = []
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        place = os.path.join(folder, prefix)
+        try:
+            with os.scandir(place) as listing:
+                found = [entry for entry in listing if not entry.name.startswith(".")]
+            if prefix and any(entry.name in _MARKERS and _is_output(entry.path) for entry in found):
+                continue
+            for entry in found:
+                name = prefix + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(name + "/")
+                elif (listed := _below(entry, name, folder)) is not None:
+                    entries.append(listed)
+        except OSError as error:
+            raise UsageError(
+                f"{error.filename or place}: cannot be listed ({error.strerror}). Check its permissions."
+            ) from error
+    if not entries:
+        raise UsageError(f"{folder}: holds no file that can be read. Sosie reads {readable()}.")
+    entries.sort(key=lambda entry: entry.name)
+    return entries
+
+
+def _below(entry: os.DirEntry[str], name: str, folder: str) -> Entry | None:
+    form, compression = kind_of(entry.name)
+    if entry.is_symlink():
+        if form is None and not os.path.isdir(entry.path):
+            return None
+        problem = "a symbolic link, which is not followed; name what it points to"
+        return Entry(entry.path, name, folder, UNREADABLE, None, 0, 0, problem)
+    if form is None:
+        return None
+    status = entry.stat(follow_symlinks=False)
+    if stat.S_ISREG(status.st_mode):
+        return Entry(entry.path, name, folder, form, compression, status.st_size, status.st_mtime_ns)
+    problem = f"{_SPECIAL.get(stat.S_IFMT(status.st_mode), 'something')}, not a regular file"
+    return Entry(entry.path, name, folder, UNREADABLE, None, 0, 0, problem)
+
+
+def _is_output(marker: str) -> bool:
+    try:
+        with open(marker, "rb") as file:
+            content = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and str(content.get("format", "")).startswith("sosie")
 
 
 def _check_distinct(entries: list[Entry]) -> None:

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sosie.documents.columns import Columns
+from sosie.documents.jsonl.blocks import find_lines
 from sosie.documents.jsonl.decode import decode_block, parse_each, parse_whole
-from sosie.documents.jsonl.lines import find_lines
 
 TEXT = Columns("text")
 STRING_IDS = Columns("text", "id", pa.large_string())

@@ -15,6 +15,7 @@ from sosie.documents.csv.write import split_records
 from sosie.documents.format import Format, Probe
 from sosie.documents.input import Input
 from sosie.documents.share import Share
+from sosie.types import I64
 
 
 class SeparatedValues(Format[CsvBlock]):
@@ -40,6 +41,11 @@ class SeparatedValues(Format[CsvBlock]):
     def decode(self, piece: CsvBlock, columns: Columns) -> Records:
         """Decode a block of records."""
         return decode_records(piece, columns)
+
+    def fetch(self, piece: CsvBlock, wanted: I64, columns: Columns) -> tuple[int, list[tuple[I64, Records]]]:
+        """Decode a block of the wanted records alone."""
+        inside = wanted[wanted < len(piece)]
+        return len(piece), [(inside, decode_records(piece.take(inside), columns))]
 
     def write(self, share: Share, threads: int | None, advance: Callable[[int], None]) -> int:
         """Copy records after the header, or append fields to them."""

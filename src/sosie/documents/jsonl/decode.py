@@ -1,6 +1,6 @@
 """A block of JSON lines to columns: by Arrow as a whole where all is well, else line by line.
 
-What is accepted is defined by `line.parse_line`. Arrow may refuse more (then the lines decide) but must never accept
+What is accepted is defined by `record.parse_line`. Arrow may refuse more (then the lines decide) but must never accept
 more: its parser takes NaN, several objects on a line and objects over several lines, so these are looked for here.
 """
 
@@ -16,8 +16,8 @@ import pyarrow.json as pj
 from sosie.documents.batch import Records
 from sosie.documents.blocks import is_utf8
 from sosie.documents.columns import Columns, Parsed, parsed_columns, single
-from sosie.documents.jsonl.line import NestedTooDeepError, parse_line
-from sosie.documents.jsonl.lines import Lines, find_lines
+from sosie.documents.jsonl.blocks import Lines, find_lines
+from sosie.documents.jsonl.record import NestedTooDeepError, parse_line
 from sosie.documents.nested import nested_schema, pick_either
 from sosie.documents.order import decode_order, order_value
 

@@ -10,9 +10,9 @@ from sosie.documents.batch import Records
 from sosie.documents.columns import Columns, Parsed
 from sosie.documents.format import Format, Probe
 from sosie.documents.input import Input
+from sosie.documents.jsonl.blocks import find_lines, read_blocks
 from sosie.documents.jsonl.decode import decode_block
-from sosie.documents.jsonl.line import Members, members_of, parse_line
-from sosie.documents.jsonl.lines import find_lines, read_blocks
+from sosie.documents.jsonl.record import Members, members_of, parse_line
 from sosie.documents.jsonl.write import split_lines
 from sosie.documents.share import Share
 from sosie.types import I64

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sosie.documents.columns import single
-from sosie.documents.jsonl.line import members_of
-from sosie.documents.jsonl.lines import BLANK, find_lines, read_blocks
+from sosie.documents.jsonl.blocks import BLANK, find_lines, read_blocks
+from sosie.documents.jsonl.record import members_of
 from sosie.documents.share import ANNOTATED, Share, free_names
 from sosie.documents.splice import TEXT, concatenated, joined, json_literals, spans
 from sosie.documents.write_blocks import Portion, RecordCut, cut_portions, split_blocks
