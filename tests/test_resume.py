@@ -313,8 +313,8 @@ def raises(error: BaseException):
 def test_what_was_done_is_not_done_again(corpus, expected, interrupted, monkeypatch):
     for step in ("collect", "candidates"):
         monkeypatch.setattr(f"sosie.deduplicate.{step}", raises(AssertionError(step)))
-    for step in ("split_lines", "split_records", "split_rows"):
-        monkeypatch.setattr(f"sosie.documents.write.{step}", raises(AssertionError(step)))
+    for step in ("jsonl.format.split_lines", "csv.format.split_records", "parquet.format.split_parquet"):
+        monkeypatch.setattr(f"sosie.documents.{step}", raises(AssertionError(step)))
     result = run(corpus, interrupted)
     assert contents(interrupted) == expected and not working_folders(interrupted)
     assert [stage["stage"] for stage in result.report["stages"]] == ["read", "collapse", "cluster", "check", "write"]

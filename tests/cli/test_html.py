@@ -6,7 +6,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.test_cli import run
-from tests.documents.warcs import page, record
+from tests.documents.warc.warcs import page, record
 
 BODY = "the quick brown fox jumps over the lazy dog and runs away into the dark green wood behind the old mill {}"
 PAGES = [f"<html><nav>menu {n}</nav><p>{BODY.format(n // 2)}</p><footer>foot {n}</footer></html>" for n in range(4)]

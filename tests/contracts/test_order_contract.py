@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from sosie.clusters.keep import keep_rank
 from sosie.documents import Source, blocks
-from sosie.documents.order import Order, order_value
-from sosie.documents.order_column import decode_order, join_orders
+from sosie.documents.order import Order, decode_order, join_orders, order_value
 from sosie.errors import DataError, UsageError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sosie.documents import DROPPED, KEPT, REJECTED, Decisions, Source, blocks, write_documents
-from sosie.documents.write_blocks import Cut
-from sosie.documents.write_jsonl import annotate_lines
+from sosie.documents.jsonl.write import annotate_lines
+from sosie.documents.write_blocks import RecordCut
 
 TEXTS = ["a rose", 'say "rose", twice\nin two lines', "", "caf\u00e9 \u2028 au\tlait", "{}", "007", "\U0001f339"]
 BAD = 3
@@ -212,7 +212,7 @@ def test_a_member_has_one_name_in_a_file(tmp_path, lines, name):
     ],
 )
 def test_members_are_put_in_and_nothing_else_changes(line, expected):
-    cut = Cut(line, np.array([0]), np.array([len(line) - 1]))
+    cut = RecordCut(line, np.array([0]), np.array([len(line) - 1]))
     assert annotate_lines(cut, pa.table({"added": [7]}), ["kept"]) == expected
 
 

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sosie
-from sosie.documents import KEPT, Decisions, Source, blocks, parquet_rows, write_documents
+from sosie.documents import KEPT, Decisions, Source, blocks, write_documents
+from sosie.documents.parquet import rows as parquet_rows
 from sosie.errors import DataError, SosieError, UsageError
 
 ROWS = [f"text number {i} é" for i in range(400)]

@@ -9,12 +9,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from tests.documents.warcs import PACK, record
+from tests.documents.warc.warcs import PACK, record
 
 from sosie.cli.sign import command as sign_command
-from sosie.documents import Source, blocks, inputs, parquet_rows
+from sosie.documents import Source, blocks
+from sosie.documents.input import Input
 from sosie.documents.inputs import list_inputs
-from sosie.documents.parquet import read_parquet
+from sosie.documents.jsonl import blocks as jsonl_blocks
+from sosie.documents.parquet import rows as parquet_rows
+from sosie.documents.parquet.read import read_parquet
 from sosie.errors import DataError, UsageError
 
 LIMIT = r"expands to more than 200 times its [0-9,]+ bytes \(plus 1 MiB\): .*larger --max-expansion"
@@ -22,7 +25,7 @@ LIMIT = r"expands to more than 200 times its [0-9,]+ bytes \(plus 1 MiB\): .*lar
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(inputs, "FREE_EXPANSION", 1 << 20)
+    monkeypatch.setattr("sosie.documents.input.FREE_EXPANSION", 1 << 20)
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 1 << 16)
     monkeypatch.setattr(parquet_rows, "WORST_BYTES", 1 << 20)
 
@@ -41,9 +44,9 @@ def test_a_bomb_is_refused_at_the_limit(tmp_path, monkeypatch, name, one_line):
     most = 200 * path.stat().st_size + (1 << 20)
     read = []
     monkeypatch.setattr(
-        inputs.Input,
+        Input,
         "check_expansion",
-        lambda self, size, check=inputs.Input.check_expansion: read.append(size) or check(self, size),
+        lambda self, size, check=Input.check_expansion: read.append(size) or check(self, size),
     )
     for on_error in ("raise", "skip"):
         with pytest.raises(DataError, match=f"{name}: {LIMIT}"):
@@ -64,7 +67,7 @@ def test_the_limit_can_be_raised(tmp_path):
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(jsonl_blocks, "LINE_BYTES", 1 << 20)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"text": "a"}\n' + b"[" * (3 << 20))
     with pytest.raises(DataError, match=r"the line that begins at byte 15 is longer than 1 MiB.*one object per line"):

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.documents import Source, blocks, parquet_rows
+from sosie.documents import Source, blocks
 from sosie.documents.fetch import fetch_texts
+from sosie.documents.parquet import rows as parquet_rows
 from sosie.errors import DataError, MismatchError
 
 TEXTS = [f"text {number} of many, with ümlaut and 東京" for number in range(50)]

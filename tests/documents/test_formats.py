@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.documents.warcs import page
+from tests.documents.warc.warcs import page
 
 import sosie
-from sosie.documents.folder import COMPRESSIBLE, COMPRESSIONS, FORMATS, READ
+from sosie.documents.formats import COMPRESSIONS, FORMATS, readable
 
 TEXTS = [
     'the quick brown fox, "quoted", jumps over the lazy dog\nand runs away',
@@ -71,6 +71,10 @@ def test_every_format_gives_the_same_decisions(tmp_path, name):
 
 def test_the_guide_and_the_message_list_every_suffix():
     guide = (Path(__file__).parents[2] / "docs/guide/formats.md").read_text()
-    for suffix in [*FORMATS, *COMPRESSIONS]:
-        assert f"`{suffix}`" in guide and suffix in READ
-    assert set(COMPRESSIBLE) <= set(FORMATS.values())
+    for suffix in [*(suffix for form in FORMATS.values() for suffix in form.suffixes), *COMPRESSIONS]:
+        assert f"`{suffix}`" in guide and suffix in readable()
+    assert readable() == (
+        "*.jsonl, *.ndjson, *.json (one object per line), *.csv, *.tsv, *.warc, each also with .gz or .zst, *.parquet, "
+        "*.txt, *.md, *.html and *.htm (one document per file), folders of these, and JSON lines from standard input "
+        "as -"
+    )

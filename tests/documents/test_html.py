@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.documents.test_text_files import contents, fill, read
+from tests.documents.text.test_files import contents, fill, read
 from tests.documents.writing import write
 from tests.test_public import imported_by
 
@@ -20,7 +20,7 @@ from sosie.documents import Source, html
 from sosie.documents.fetch import fetch_texts
 from sosie.documents.html import decode_bytes, load_resiliparse, page_text, read_page
 from sosie.documents.inputs import list_inputs
-from sosie.documents.text_files import read_texts
+from sosie.documents.text.files import read_texts
 from sosie.errors import DataError, UsageError
 
 PAGES = [

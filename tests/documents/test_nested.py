@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sosie.documents import Source
-from sosie.documents.blocks import find_lines
 from sosie.documents.columns import Columns
 from sosie.documents.fetch import fetch_texts
-from sosie.documents.jsonl import parse_each, parse_whole
-from sosie.documents.line import members_of
+from sosie.documents.jsonl.blocks import find_lines
+from sosie.documents.jsonl.decode import parse_each, parse_whole
+from sosie.documents.jsonl.record import members_of
 from sosie.documents.order import Order
 from sosie.errors import DataError, UsageError
 

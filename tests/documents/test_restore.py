@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from sosie.documents import Source
 from sosie.documents.batch import Reject
-from sosie.documents.identity import identity, why_unrepeatable
 from sosie.documents.rejects import RejectSpill
+from sosie.documents.workplace import identity, why_unrepeatable
 from sosie.storage.checkpoint import key_of
 from sosie.storage.room import Room
 

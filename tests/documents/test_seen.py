@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sosie.documents import seen as module
 from sosie.documents.ids import DocumentIds
-from sosie.documents.inputs import Input
+from sosie.documents.input import Input
 from sosie.documents.seen import SeenIds, hash_ids
 
 strings = st.lists(st.text("aé", max_size=3), max_size=40)

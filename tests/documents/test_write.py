@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from tests.documents.writing import all_kept, write
 
 from sosie.documents import Decisions, RejectLog, Source, blocks, write_documents
-from sosie.documents.member_names import MemberNames
-from sosie.documents.write_blocks import Cut
-from sosie.documents.write_jsonl import extend_lines
+from sosie.documents.jsonl.write import MemberNames, extend_lines
+from sosie.documents.write_blocks import RecordCut
 from sosie.errors import DataError, MismatchError
 
 MAP = pa.map_(pa.string(), pa.int8())
@@ -97,7 +96,7 @@ def test_compressed_outputs_are_the_same_every_time(tmp_path, suffix, monkeypatc
     ],
 )
 def test_members_are_spliced_in(line, expected):
-    cut = Cut(line + b"\n", np.array([0]), np.array([len(line)]))
+    cut = RecordCut(line + b"\n", np.array([0]), np.array([len(line)]))
     added = pa.table({"duplicate_of": [7], "similarity": [0.5]})
     assert extend_lines(cut, added, MemberNames(added.column_names)) == expected
 

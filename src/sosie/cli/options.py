@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from sosie.documents.html import Content
-from sosie.documents.inputs import MAX_EXPANSION
+from sosie.documents.input import MAX_EXPANSION
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles

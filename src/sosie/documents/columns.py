@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from sosie.documents.html import Content
 from sosie.documents.nested import find_field, is_text, text_fields
-from sosie.documents.order import Order
-from sosie.documents.order_column import is_orderable
+from sosie.documents.order import Order, is_orderable, order_array
 from sosie.errors import UsageError
 
 
@@ -40,6 +39,17 @@ class Columns:
         by_name = dict(zip(self.names, arrays, strict=True))
         ids = None if self.id is None else by_name[self.id]
         return by_name[self.text], ids, None if self.order is None else by_name[self.order.column]
+
+
+# The text, the id (None where ids are made) and the order of one record.
+Parsed = tuple[str, "str | int | None", "int | float | None"]
+
+
+def parsed_columns(parsed: list[Parsed], columns: Columns) -> tuple[Any, Any, Any]:
+    """Return the texts, the ids and the order of records as Arrow arrays, None where there are none."""
+    texts = pa.array([text for text, _, _ in parsed], pa.large_string())
+    ids = None if columns.id is None else pa.array([identifier for _, identifier, _ in parsed], columns.id_type)
+    return texts, ids, None if columns.order is None else order_array([order for _, _, order in parsed])
 
 
 def single(column: Any) -> Any:

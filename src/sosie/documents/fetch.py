@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from sosie.documents.batch import Records
-from sosie.documents.blocks import find_lines
 from sosie.documents.columns import Columns
-from sosie.documents.inputs import Input
-from sosie.documents.reading import Piece, Reading, decode_content, decode_piece, read_pieces
-from sosie.documents.text_files import TextBlock
-from sosie.documents.warc_blocks import WarcBlock
+from sosie.documents.input import Input
+from sosie.documents.reading import Reading, extracted, read_pieces
 from sosie.errors import MismatchError, SosieError
 from sosie.types import I64
 
@@ -42,56 +36,28 @@ def fetch_texts(reading: Reading, rows: I64, threads: int | None = None, *, limi
     first = 0
     for place, count in zip(reading.inputs, reading.counts.tolist(), strict=True):
         here = wanted[np.searchsorted(wanted, first) : np.searchsorted(wanted, first + count)]
-        for row, text in _of_input(place, reading.table, here - first, columns, threads):
+        for row, text in _of_input(place, here - first, columns, threads):
             texts[first + row] = text[:limit]
         first += count
     return texts
 
 
-def _of_input(
-    place: Input, table: Any, wanted: I64, columns: Columns, threads: int | None
-) -> Iterator[tuple[int, str]]:
+def _of_input(place: Input, wanted: I64, columns: Columns, threads: int | None) -> Iterator[tuple[int, str]]:
     """Yield the wanted records of one input, numbered from 0 within it."""
     if not len(wanted):
         return
     done = 0
-    for piece in read_pieces([place], table, columns.names, threads):
-        count, chosen = _choose(piece, wanted[np.searchsorted(wanted, done) :] - done, columns)
-        for position, text in chosen:
-            yield done + position, text
+    for piece in read_pieces([place], columns.names, threads):
+        if isinstance(piece.content, SosieError):
+            raise piece.content
+        count, chosen = piece.form.fetch(piece.content, wanted[np.searchsorted(wanted, done) :] - done, columns)
+        for positions, records in chosen:
+            found = extracted(records, piece.form, columns)
+            for position, text in zip(positions[found.accepted].tolist(), found.texts.to_pylist(), strict=True):
+                yield done + position, text
         done += count
         if done > wanted[-1]:
             break
-    if table is None:
-        place.check_unchanged()
+    place.check_unchanged()
     if done <= wanted[-1]:
         raise place.changed()
-
-
-def _choose(piece: Piece, wanted: I64, columns: Columns) -> tuple[int, list[tuple[int, str]]]:
-    """Return how many records a piece has, and the texts of those at the wanted positions that lie in it."""
-    content = piece.content
-    if isinstance(content, bytes):
-        lines = find_lines(content)
-        inside = wanted[wanted < len(lines)]
-        block = b"\n".join([content[lines.starts[line] : lines.ends[line]] for line in inside.tolist()])
-        return len(lines), _texts(decode_content(block, columns), inside) if block else []
-    if isinstance(content, pa.RecordBatch):
-        # One slice each: not every type of column can be gathered.
-        rows = wanted[wanted < content.num_rows].tolist()
-        decoded = [_texts(decode_content(content.slice(row, 1), columns), np.array([row])) for row in rows]
-        return content.num_rows, [text for texts in decoded for text in texts]
-    if isinstance(content, TextBlock | WarcBlock):
-        inside = wanted[wanted < len(content)]
-        return len(content), _texts(decode_content(content.take(inside), columns), inside)
-    records = decode_piece(piece, columns)[1]
-    if isinstance(records, SosieError):
-        raise records
-    chosen = np.isin(records.accepted, wanted)
-    records = replace(records, texts=records.texts.filter(pa.array(chosen)), accepted=records.accepted[chosen])
-    return records.count, _texts(records, np.arange(records.count))
-
-
-def _texts(records: Records, positions: I64) -> list[tuple[int, str]]:
-    """Return the texts of decoded records, each with its position in the piece."""
-    return list(zip(positions[records.accepted].tolist(), records.texts.to_pylist(), strict=True))

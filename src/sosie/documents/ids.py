@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sosie.documents.inputs import Input
+from sosie.documents.formats import describe
+from sosie.documents.input import Input
 from sosie.types import I64
 
 
@@ -82,7 +83,7 @@ class DocumentIds:
         rows = np.asarray(rows, np.int64)
         if self._type is not None:
             return self._stored(rows)
-        if self._inputs and self._inputs[0].format == "arrow":
+        if self._inputs and self._inputs[0].table is not None:
             return pa.array(rows)
         source, lines = self._locate(rows)
         named = self._first_files[source] >= 0
@@ -98,7 +99,7 @@ class DocumentIds:
         """Say where documents are: file and line or row, from 1."""
         sources, lines = self._locate(rows)
         places = zip(sources.tolist(), lines.tolist(), strict=True)
-        return [self._inputs[source].describe(line) for source, line in places]
+        return [describe(self._inputs[source], line) for source, line in places]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that is known, as arrays."""

@@ -1,93 +1,22 @@
-"""Which files are read, in which order, and what each is called."""
+"""Which files are read, in which order, and what each is called: paths, globs and folders to inputs."""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
-from sosie.documents.folder import COMPRESSIBLE, READ, WHOLE, Entry, TextFiles, kind_of, label_of, walk_folder
+from sosie.documents.formats import FORMATS, UNREADABLE, kind_of, readable
+from sosie.documents.input import DocumentFiles, Entry, Input
 from sosie.documents.standard_input import ARGUMENT, LABEL, NAME, spool_standard_input
-from sosie.errors import DataError, UsageError
+from sosie.errors import UsageError
 
-# How far a compressed file may expand: so many times its size, and so many bytes more.
-MAX_EXPANSION = 200
-FREE_EXPANSION = 64 << 20
-
-
-@dataclass(frozen=True)
-class Input:
-    """One file: `name` is unique among the inputs and names its outputs; size and time show whether it changed.
-
-    Text files of one folder that follow each other are one input, at the path of the folder: `files`.
-    """
-
-    path: str
-    name: str
-    format: str
-    compression: str | None = None
-    size: int = 0
-    mtime_ns: int = 0
-    files: TextFiles | None = None
-    title: str | None = None
-    max_expansion: int = MAX_EXPANSION
-
-    @property
-    def label(self) -> str:
-        """The name in ids and messages, as text: bytes that are not UTF-8 are written as escapes."""
-        return self.title or label_of(self.name)
-
-    @property
-    def unit(self) -> str:
-        """What a record is called in messages."""
-        if self.files is not None:
-            return "file"
-        if self.format == "warc":
-            return "record"
-        return "line" if self.format in COMPRESSIBLE else "row"
-
-    @property
-    def delimiter(self) -> bytes:
-        """What separates the fields of a record."""
-        return b"\t" if self.format == "tsv" else b","
-
-    def place(self, line: int) -> tuple[str, int]:
-        """Return the file that a record is in, and its line or row there; `line` counts those of this input from 1."""
-        return (self.label, line) if self.files is None else (self.files.labels[line - 1].as_py(), 1)
-
-    def describe(self, line: int) -> str:
-        """Say where a record is: file and line or row."""
-        file, number = self.place(line)
-        return file if self.files is not None else f"{file}, {self.unit} {number}"
-
-    def check_expansion(self, expanded: int) -> None:
-        """Raise if a file has expanded to more bytes than may be."""
-        if expanded > self.max_expansion * self.size + FREE_EXPANSION:
-            raise DataError(
-                f"{self.path}: expands to more than {self.max_expansion} times its {self.size:,} bytes (plus "
-                f"{FREE_EXPANSION >> 20} MiB): it is damaged or made to fill the memory. If it is neither, pass a "
-                "larger --max-expansion."
-            )
-
-    def check_unchanged(self) -> None:
-        """Raise if the file is not the one that was listed; text files are checked one by one as they are read."""
-        if self.files is not None:
-            return
-        try:
-            now = os.stat(self.path)
-        except OSError as error:
-            raise DataError(
-                f"{self.path}: disappeared while it was being read ({error.strerror}). Run again."
-            ) from error
-        if (now.st_size, now.st_mtime_ns) != (self.size, self.mtime_ns):
-            raise self.changed()
-
-    def changed(self) -> DataError:
-        """Return the error that says so."""
-        return DataError(f"{self.path}: changed while it was being read. Run again when nothing writes to it.")
+# Files that tell a folder that Sosie wrote.
+_MARKERS = ("report.json", "manifest.json")
+_SPECIAL = {stat.S_IFIFO: "a fifo", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 
 def list_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Input]:
@@ -107,7 +36,7 @@ def _expand(argument: str) -> list[Entry]:
     if argument == ARGUMENT:
         return [spool_standard_input()]
     if os.path.isdir(argument):
-        return walk_folder(argument)
+        return _walk(argument)
     if os.path.lexists(argument):
         return [_entry(argument)]
     if not glob.has_magic(argument):
@@ -121,7 +50,7 @@ def _expand(argument: str) -> list[Entry]:
 def _entry(path: str) -> Entry:
     form, compression = kind_of(path)
     if form is None:
-        raise UsageError(f"{path}: unknown kind of file. Sosie reads {READ}.")
+        raise UsageError(f"{path}: unknown kind of file. Sosie reads {readable()}.")
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
@@ -132,6 +61,63 @@ def _entry(path: str) -> Entry:
         raise UsageError(f"{path}: cannot be opened ({error.strerror}). Check the path and its permissions.") from error
     root = os.path.dirname(path) or "."
     return Entry(path, os.path.basename(path), root, form, compression, status.st_size, status.st_mtime_ns)
+
+
+def _walk(folder: str) -> list[Entry]:
+    """List the files below a folder whose suffix is known.
+
+    Names that begin with a dot, other suffixes, and folders inside that Sosie wrote are passed over. Links and what
+    is not a regular file are listed with a problem.
+    """
+    entries: list[Entry] = []
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        place = os.path.join(folder, prefix)
+        try:
+            with os.scandir(place) as listing:
+                found = [entry for entry in listing if not entry.name.startswith(".")]
+            if prefix and any(entry.name in _MARKERS and _is_output(entry.path) for entry in found):
+                continue
+            for entry in found:
+                name = prefix + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(name + "/")
+                elif (listed := _below(entry, name, folder)) is not None:
+                    entries.append(listed)
+        except OSError as error:
+            raise UsageError(
+                f"{error.filename or place}: cannot be listed ({error.strerror}). Check its permissions."
+            ) from error
+    if not entries:
+        raise UsageError(f"{folder}: holds no file that can be read. Sosie reads {readable()}.")
+    entries.sort(key=lambda entry: entry.name)
+    return entries
+
+
+def _below(entry: os.DirEntry[str], name: str, folder: str) -> Entry | None:
+    form, compression = kind_of(entry.name)
+    if entry.is_symlink():
+        if form is None and not os.path.isdir(entry.path):
+            return None
+        problem = "a symbolic link, which is not followed; name what it points to"
+        return Entry(entry.path, name, folder, UNREADABLE, None, 0, 0, problem)
+    if form is None:
+        return None
+    status = entry.stat(follow_symlinks=False)
+    if stat.S_ISREG(status.st_mode):
+        return Entry(entry.path, name, folder, form, compression, status.st_size, status.st_mtime_ns)
+    problem = f"{_SPECIAL.get(stat.S_IFMT(status.st_mode), 'something')}, not a regular file"
+    return Entry(entry.path, name, folder, UNREADABLE, None, 0, 0, problem)
+
+
+def _is_output(marker: str) -> bool:
+    try:
+        with open(marker, "rb") as file:
+            content = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and str(content.get("format", "")).startswith("sosie")
 
 
 def _check_distinct(entries: list[Entry]) -> None:
@@ -173,17 +159,22 @@ def _folders(names: list[str]) -> set[str]:
 
 
 def _inputs(entries: list[Entry], names: list[str]) -> Iterator[Input]:
-    """Make an input of each file, or of a run of text files of one folder."""
-    numbered = groupby(enumerate(entries), lambda pair: (pair[1].format in WHOLE, pair[1].root))
-    for (is_whole, root), run in numbered:
+    """Make an input of each file, or of a run of files of one document each in one folder."""
+    for (whole, root), run in groupby(enumerate(entries), lambda pair: (_whole(pair[1]), pair[1].root)):
         members = list(run)
-        if not is_whole:
+        if whole is None:
             for place, entry in members:
                 size, time = entry.size, entry.mtime_ns
                 title = LABEL if root == ARGUMENT else None
                 yield Input(entry.path, names[place], entry.format, entry.compression, size, time, title=title)
             continue
         first, last = members[0][0], members[-1][0] + 1
-        files = TextFiles(entries[first:last], names[first:last])
+        files = DocumentFiles(entries[first:last], names[first:last])
         path = entries[first].path if last - first == 1 else root
-        yield Input(path, names[first], "text", None, sum(entry.size for entry in files.entries), 0, files)
+        yield Input(path, names[first], whole, None, sum(entry.size for entry in files.entries), 0, files)
+
+
+def _whole(entry: Entry) -> str | None:
+    """Return the name of a format whose files are one document each, None for others."""
+    form = FORMATS[entry.format]
+    return form.name if form.is_whole else None

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
-from sosie.documents.blocks import find_lines, read_blocks
 from sosie.documents.columns import Columns, check_names, check_schema, schema_columns
-from sosie.documents.csv_blocks import read_header
-from sosie.documents.inputs import Input
-from sosie.documents.line import members_of, parse_line
+from sosie.documents.format import Naming, Probe, Sample
+from sosie.documents.formats import format_of
+from sosie.documents.input import Input
 from sosie.documents.order import Order
-from sosie.documents.parquet import read_schema
-from sosie.documents.warc import RECORD_ID
 from sosie.errors import UsageError
 
-# So many JSON objects without the column, and the name is wrong rather than the data.
+# So many documents without the column, and the name is wrong rather than the data.
 PATIENCE = 100
-# So many without the member that decides the order, likewise.
+# So many without the column that decides the order, likewise.
 SPARSE = 10_000
-TABULAR = ("jsonl", "csv", "tsv", "parquet")
-_PROBE_BYTES = 1 << 16
-# Formats without columns, whose documents have names of their own.
-_NAMED = ("text", "warc")
-_JSON_TYPES = {bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+_VALUE_TYPES = {bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+
+
+@dataclass(frozen=True, eq=False)
+class Probed:
+    """An input and what it says of its columns; `naming` if its documents have names instead."""
+
+    source: Input
+    naming: Naming | None
+    probe: Probe
+
+    def samples(self) -> Iterator[Sample | None]:
+        """Yield the first documents, where each has columns of its own."""
+        return iter(()) if self.probe.samples is None else self.probe.samples()
 
 
 def find_columns(inputs: list[Input], wanted: Columns, patient: bool) -> Columns:
@@ -37,82 +43,67 @@ def find_columns(inputs: list[Input], wanted: Columns, patient: bool) -> Columns
     stand beside nothing but text files. `patient` looks beyond documents that will be skipped; otherwise the reader
     raises at the first one.
     """
-    inputs = [source for source in inputs if source.files is None or source.files.are_readable]
-    schemas = {source.path: _schema(source) for source in inputs if source.format not in ("jsonl", *_NAMED)}
+    forms = [(source, format_of(source)) for source in inputs if source.files is None or source.files.are_readable]
+    probed = [Probed(source, form.naming, form.probe(source)) for source, form in forms]
     if wanted.order is not None:
-        wanted = replace(wanted, order_type=_order_type(inputs, wanted.order))
-    columns = _from_first_documents(inputs, schemas, wanted, patient)
+        wanted = replace(wanted, order_type=_order_type(probed, wanted.order))
+    columns = _from_first_documents(probed, wanted, patient)
     if columns.id is not None and columns.id_type is None:
         columns = replace(columns, id_type=pa.large_string())
-    if columns.id is None and all(source.format in _NAMED for source in inputs) and _first(inputs, "warc"):
-        columns = replace(columns, id=RECORD_ID, id_type=pa.large_string())
-    if named := _first(inputs, *_NAMED):
-        _check_text_ids(named, columns)
-    for path, schema in schemas.items():
-        if schema is not None:
-            check_schema(schema, columns, path)
+    named = [(each.source, each.naming) for each in probed if each.naming is not None]
+    if columns.id is None and len(named) == len(probed):
+        stand_in = next((naming.column for _, naming in named if naming.column is not None), None)
+        columns = columns if stand_in is None else replace(columns, id=stand_in, id_type=pa.large_string())
+    if named and columns.id_type == pa.int64():
+        _refuse_integers(*named[0], columns)
+    for each in probed:
+        if each.probe.schema is not None:
+            check_schema(each.probe.schema, columns, each.source.path)
     return columns
 
 
-def _first(inputs: list[Input], *formats: str) -> Input | None:
-    return next((source for source in inputs if source.format in formats), None)
+def _refuse_integers(source: Input, naming: Naming, columns: Columns) -> None:
+    path = source.path
+    if source.files is not None:
+        path = next(entry.path for entry in source.files.entries if entry.problem is None)
+    raise UsageError(
+        f"{path}: the ids of {naming.files} are {naming.ids}, and those of the first input are integers "
+        f"({columns.id!r}). Name a column of text with --id-column, or give the {naming.files} alone."
+    )
 
 
-def _check_text_ids(source: Input, columns: Columns) -> None:
-    if columns.id_type == pa.int64():
-        path = source.path
-        if source.files is not None:
-            path = next(entry.path for entry in source.files.entries if entry.problem is None)
-        kind, ids = ("WARC files", "record ids") if source.files is None else ("text files", "their names")
-        raise UsageError(
-            f"{path}: the ids of {kind} are {ids}, and those of the first input are integers ({columns.id!r}). "
-            f"Name a column of text with --id-column, or give the {kind} alone."
-        )
-
-
-def _schema(source: Input) -> Any:
-    """Return the Arrow schema of a Parquet file, or of a CSV file by its header: all text; None if it is empty."""
-    if source.format == "parquet":
-        return read_schema(source)
-    header = read_header(source)
-    return None if header is None else pa.schema([pa.field(name, pa.large_string()) for name in header.names])
-
-
-def _from_first_documents(inputs: list[Input], schemas: dict[str, Any], columns: Columns, patient: bool) -> Columns:
-    objects, complete = 0, False
+def _from_first_documents(probed: list[Probed], columns: Columns, patient: bool) -> Columns:
+    seen, complete = 0, False
     lacking: tuple[str, list[str], list[str]] | None = None
-    for source in inputs:
-        if source.format in _NAMED:
-            if columns.id is None and not objects:
+    for each in probed:
+        if each.naming is not None:
+            if columns.id is None and not seen:
                 return columns
             continue
-        if source.path in schemas:
-            if schemas[source.path] is None:
-                continue
-            return schema_columns(schemas[source.path], columns, source.path, may_find_id=not objects)
-        for line in _lines(source):
-            found = members_of(line)
-            if found is None:
+        if each.probe.schema is not None:
+            return schema_columns(each.probe.schema, columns, each.source.path, may_find_id=not seen)
+        for sample in each.samples():
+            if sample is None:
                 if not patient:
                     return columns
                 continue
-            objects += 1
-            present = found.names()
-            if objects == 1 and columns.id is None and columns.text != "id" and "id" in present:
+            seen += 1
+            present = sample.names()
+            if seen == 1 and columns.id is None and columns.text != "id" and "id" in present:
                 columns = replace(columns, id="id")
-            missing = [name for name in (columns.text, columns.id) if name is not None and not found.find(name)]
+            missing = [name for name in (columns.text, columns.id) if name is not None and not sample.find(name)]
             if missing:
-                lacking = lacking or (source.path, present, missing)
+                lacking = lacking or (each.source.path, present, missing)
             else:
                 complete = True
-                outcome = parse_line(line, columns)
+                outcome = sample.parse(columns)
                 if not isinstance(outcome, str):
                     return replace(columns, id_type=_id_type(outcome[1]))
                 if not patient:
                     return columns
-            if objects == PATIENCE and not complete:
+            if seen == PATIENCE and not complete:
                 break
-        if objects >= PATIENCE and not complete:
+        if seen >= PATIENCE and not complete:
             break
     if lacking and not complete:
         path, present, missing = lacking
@@ -120,24 +111,24 @@ def _from_first_documents(inputs: list[Input], schemas: dict[str, Any], columns:
     return columns
 
 
-def _order_type(inputs: list[Input], order: Order) -> Any:
-    """Return the type of the first value in JSON lines; objects may lack it, but not all of the first ones."""
-    for source in inputs:
-        if source.format not in TABULAR:
+def _order_type(probed: list[Probed], order: Order) -> Any:
+    """Return the type of the first value in samples; documents may lack it, but not all of the first ones."""
+    for each in probed:
+        if each.naming is not None:
             raise UsageError(
-                f"{source.path}: has no column {order.column!r}, because it is not a table. "
+                f"{each.source.path}: has no column {order.column!r}, because it is not a table. "
                 "Use --keep first or longest, or leave it out."
             )
-    lines = (line for source in inputs if source.format == "jsonl" for line in _lines(source))
+    samples = (sample for each in probed for sample in each.samples() if sample is not None)
     first, found = None, False
-    for members in islice(filter(None, map(members_of, lines)), SPARSE):
-        first = first or members.names()
-        values = members.find(order.column)
+    for sample in islice(samples, SPARSE):
+        first = first or sample.names()
+        values = sample.find(order.column)
         found = found or bool(values)
         if values and values[0] is not None:
-            return _JSON_TYPES.get(type(values[0]), pa.large_string())
+            return _VALUE_TYPES.get(type(values[0]), pa.large_string())
     if first is not None and not found:
-        _refuse(next(source.path for source in inputs if source.format == "jsonl"), first, [order.column])
+        _refuse(next(each.source.path for each in probed if each.probe.samples is not None), first, [order.column])
     return pa.int64()
 
 
@@ -147,9 +138,3 @@ def _refuse(path: str, present: list[str], names: list[str]) -> None:
 
 def _id_type(value: object) -> Any:
     return None if value is None else pa.int64() if isinstance(value, int) else pa.large_string()
-
-
-def _lines(source: Input) -> Iterator[bytes]:
-    for block in read_blocks(source, _PROBE_BYTES):
-        lines = find_lines(block)
-        yield from (block[start:end] for start, end in zip(lines.starts, lines.ends, strict=True))

@@ -12,46 +12,40 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sosie.documents.batch import Batch, Records, Reject
-from sosie.documents.blocks import read_blocks
 from sosie.documents.columns import Columns
-from sosie.documents.csv_blocks import CsvBlock, read_csv
-from sosie.documents.csv_decode import decode_records
+from sosie.documents.format import Format
+from sosie.documents.formats import describe, format_of
 from sosie.documents.html import extract_pages
 from sosie.documents.ids import DocumentIds
-from sosie.documents.inputs import Input
-from sosie.documents.jsonl import decode_block
-from sosie.documents.order_column import join_orders
-from sosie.documents.parquet import decode_columns, read_parquet, slice_table
+from sosie.documents.input import Input
+from sosie.documents.order import join_orders
 from sosie.documents.seen import SeenIds
-from sosie.documents.text_files import TextBlock, decode_texts, read_texts
-from sosie.documents.warc_blocks import WarcBlock, decode_warc, read_warc
 from sosie.errors import DataError, SosieError
 from sosie.parallel import ordered_map
 from sosie.types import I64
 
 BATCH_BYTES = 64 << 20
 JOIN_BYTES = 4 << 20
-_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A block of lines, records or files, or an Arrow batch, of one input, or the error that ended the input."""
+class InputPiece:
+    """A piece of one input, as its format reads it, or the error that ended the input."""
 
     source: int
+    form: Format[Any]
     content: Any
 
 
 class Reading(Iterator[Batch]):
     """The batches of a source, in document order, and what is known of its documents so far.
 
-    `counts[i]` is the number of records in `inputs[i]`; `table` is the Arrow table of a source in memory.
+    `counts[i]` is the number of records in `inputs[i]`.
     """
 
-    def __init__(self, inputs: list[Input], columns: Columns, table: Any, skip: bool, batch_size: int) -> None:
+    def __init__(self, inputs: list[Input], columns: Columns, skip: bool, batch_size: int) -> None:
         self.inputs = inputs
         self.columns = columns
-        self.table = table
         self.ids = DocumentIds(inputs, columns.id_type)
         self.counts = np.zeros(len(inputs), np.int64)
         self.rejected = 0
@@ -64,6 +58,11 @@ class Reading(Iterator[Batch]):
         self._position = [0] * len(inputs)
         self._read = 0
         self._size = sum(place.size for place in inputs)
+
+    @property
+    def table(self) -> Any:
+        """The Arrow table of a source in memory, None for files."""
+        return self.inputs[0].table if self.inputs else None
 
     @property
     def documents(self) -> int:
@@ -101,7 +100,7 @@ class Reading(Iterator[Batch]):
         self.finished = True
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
-        pieces = read_pieces(self.inputs, self.table, self.columns.names, threads, self._watch)
+        pieces = read_pieces(self.inputs, self.columns.names, threads, self._watch)
         for source, records in ordered_map(partial(decode_piece, columns=self.columns), pieces, threads):
             if isinstance(records, SosieError):
                 raise records
@@ -119,7 +118,7 @@ class Reading(Iterator[Batch]):
             line = first_line + 1 + (position if records.lines is None else int(records.lines[position]))
             place = self.inputs[source]
             if not self._skip:
-                raise DataError(f"{place.describe(line)}: {reason}. {_remedy(place, reason)}")
+                raise DataError(f"{describe(place, line)}: {reason}. {_remedy(place, reason)}")
             raw = None if records.raw is None else records.raw(position)
             rejects.append(Reject(first_row + position, *place.place(line), reason, raw))
         self.rejected += len(rejects)
@@ -155,56 +154,34 @@ class Reading(Iterator[Batch]):
 
 def read_pieces(
     inputs: list[Input],
-    table: Any,
     names: list[str] | None,
     threads: int | None,
     watch: Callable[[int, int], None] = lambda source, position: None,
-) -> Iterator[Piece]:
+) -> Iterator[InputPiece]:
     """Yield the inputs in pieces; an error comes as the last piece, so that it is met in document order.
 
     `watch` is told how far in which file reading has come.
     """
-    source = 0
-    try:
-        for source, place in enumerate(inputs):
-            if place.format == "jsonl":
-                contents: Iterator[Any] = read_blocks(place, watch=partial(watch, source))
-            elif place.files is not None:
-                contents = read_texts(place.files, partial(watch, source))
-            elif place.format in ("csv", "tsv"):
-                contents = read_csv(place, watch=partial(watch, source))
-            elif place.format == "warc":
-                contents = read_warc(place, partial(watch, source))
-            elif place.format == "parquet":
-                contents = read_parquet(place, names, _ROWS, threads, partial(watch, source))
-            else:
-                contents = slice_table(table, names, _ROWS)
-            for content in contents:
-                yield Piece(source, content)
-    except SosieError as error:
-        yield Piece(source, error)
+    for source, place in enumerate(inputs):
+        form = format_of(place)
+        try:
+            for content in form.read(place, names, threads, partial(watch, source)):
+                yield InputPiece(source, form, content)
+        except SosieError as error:
+            yield InputPiece(source, form, error)
+            return
 
 
-def decode_piece(piece: Piece, columns: Columns) -> tuple[int, Records | SosieError]:
+def decode_piece(piece: InputPiece, columns: Columns) -> tuple[int, Records | SosieError]:
     """Return the number of the input and the records of a piece, or the error that it brings."""
     if isinstance(piece.content, SosieError):
         return piece.source, piece.content
-    return piece.source, decode_content(piece.content, columns)
+    return piece.source, extracted(piece.form.decode(piece.content, columns), piece.form, columns)
 
 
-def decode_content(content: Any, columns: Columns) -> Records:
-    """Return the records of a block or an Arrow batch; where their texts are HTML, with the text in it."""
-    if isinstance(content, TextBlock):
-        return decode_texts(content, columns)
-    if isinstance(content, WarcBlock):
-        return decode_warc(content, columns)
-    if isinstance(content, bytes):
-        records = decode_block(content, columns)
-    elif isinstance(content, CsvBlock):
-        records = decode_records(content, columns)
-    else:
-        records = decode_columns(content, columns)
-    return records if columns.html is None else extract_pages(records, columns.html)
+def extracted(records: Records, form: Format[Any], columns: Columns) -> Records:
+    """Return records whose texts, if the text column holds HTML, are the text in it."""
+    return records if columns.html is None or form.naming is not None else extract_pages(records, columns.html)
 
 
 def _end(texts: Any, start: int, batch_size: int) -> int:
@@ -252,4 +229,4 @@ def _offsets(texts: Any) -> I64:
 def _remedy(place: Input, reason: str) -> str:
     if reason.startswith("duplicate id"):
         return "Make the ids distinct, name another --id-column or pass --on-error skip."
-    return f"Fix the {place.unit} or pass --on-error skip."
+    return f"Fix the {format_of(place).unit} or pass --on-error skip."

@@ -9,14 +9,15 @@ from typing import Any, get_args
 
 import pyarrow as pa
 
-from sosie.documents.columns import Columns, schema_columns
+from sosie.documents.columns import Columns
+from sosie.documents.formats import format_of
 from sosie.documents.html import Content, load_resiliparse
-from sosie.documents.inputs import MAX_EXPANSION, Input, list_inputs
+from sosie.documents.input import MAX_EXPANSION, Input
+from sosie.documents.inputs import list_inputs
 from sosie.documents.nested import without_inner_views
 from sosie.documents.order import Order
 from sosie.documents.probe import find_columns
 from sosie.documents.reading import Reading
-from sosie.documents.warc import load_fastwarc
 from sosie.errors import UsageError
 from sosie.parallel import thread_count
 
@@ -77,23 +78,20 @@ class Source:
         """
         threads = thread_count(threads)
         skip = self.on_error == "skip"
-        wanted = Columns(self.text_column, self.id_column, order=order, html=self.html)
         if isinstance(self.paths, pa.Table):
-            inputs, table = [MEMORY], self.paths
-            columns = schema_columns(table.schema, wanted, MEMORY.path)
+            inputs = [replace(MEMORY, table=self.paths)]
         else:
-            table = None
             inputs = [replace(place, max_expansion=self.max_expansion) for place in list_inputs(self.paths)]
-            columns = find_columns(inputs, wanted, patient=skip)
+        wanted = Columns(self.text_column, self.id_column, order=order, html=self.html)
+        columns = find_columns(inputs, wanted, patient=skip)
         self._load_extras(inputs)
-        return Reading(inputs, columns, table, skip, self.batch_size).start(threads)
+        return Reading(inputs, columns, skip, self.batch_size).start(threads)
 
     def _load_extras(self, inputs: list[Input]) -> None:
-        """Load what HTML and WARC need before anything is read, or say what to install."""
-        has_warc = any(place.format == "warc" for place in inputs)
-        if has_warc:
-            load_fastwarc()
-        if self.html or has_warc or any(place.files is not None and place.files.has_pages for place in inputs):
+        """Load what the formats need before anything is read, or say what to install."""
+        for place in inputs:
+            format_of(place).load(place)
+        if self.html:
             load_resiliparse()
 
 

@@ -9,7 +9,8 @@ import tempfile
 import weakref
 from typing import Any
 
-from sosie.documents.folder import Entry
+from sosie.documents.formats import STANDARD_INPUT
+from sosie.documents.input import Entry
 from sosie.errors import UsageError
 from sosie.storage.durable import naming
 
@@ -32,7 +33,7 @@ def spool_standard_input() -> Entry:
     if path is None:
         path = _spooled[stream] = _copy(stream)
     status = os.stat(path)
-    return Entry(path, NAME, ARGUMENT, "jsonl", None, status.st_size, status.st_mtime_ns)
+    return Entry(path, NAME, ARGUMENT, STANDARD_INPUT, None, status.st_size, status.st_mtime_ns)
 
 
 def _copy(stream: Any) -> str:

@@ -1,7 +1,9 @@
-"""Where a job over documents works: a folder for temporary files, the folder that becomes its output, checkpoints."""
+"""Where a job over documents works: temporary files, the folder that becomes its output, and checkpoints."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,12 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from sosie.documents.identity import identity, why_unrepeatable
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
+from sosie.documents.standard_input import LABEL
 from sosie.errors import UsageError
 from sosie.storage.checkpoint import Checkpoints, key_of
 from sosie.storage.output import Output, OutputDirectory
+
+_IRRELEVANT = ("paths", "batch_size")  # the inputs stand for the paths; batches never change results
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,4 +59,28 @@ def _key(job: Any, sources: list[tuple[Source, Reading]], resume: bool) -> str |
         return key_of(pa.__version__, job, [identity(source, reading) for source, reading in sources])
     if resume:
         raise UsageError(f"{reasons[0]} cannot be compared with that of an earlier run. Write it to files to resume.")
+    return None
+
+
+def identity(source: Source, reading: Reading) -> list[Any]:
+    """Return the options of a source, as they were resolved, and all its inputs in order.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".txt") as file:
+    ...     source = Source(file.name)
+    ...     identity(source, source.batches())[0]
+    {'text_column': 'text', 'id_column': None, 'on_error': 'raise', 'html': None, 'max_expansion': 200}
+    """
+    options = {field.name: getattr(source, field.name) for field in dataclasses.fields(source)}
+    given = {name: value for name, value in options.items() if name not in _IRRELEVANT}
+    columns = [*reading.columns.names, str(reading.columns.id_type)]
+    return [given, columns, [os.path.abspath(place.path) for place in reading.inputs], reading.inputs]
+
+
+def why_unrepeatable(reading: Reading) -> str | None:
+    """Say why a later run cannot know that its documents are those of this one, None if it can."""
+    if reading.table is not None:
+        return "Arrow data in memory"
+    if any(place.title == LABEL for place in reading.inputs):
+        return "standard input"
     return None

@@ -11,15 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.documents.added import AddedColumns
-from sosie.documents.inputs import Input
+from sosie.documents.formats import format_of
+from sosie.documents.input import Input
 from sosie.documents.reading import Reading
-from sosie.documents.share import ANNOTATED, LEFT_OUT, Share
-from sosie.documents.write_csv import split_records
-from sosie.documents.write_jsonl import split_lines
-from sosie.documents.write_parquet import split_rows
-from sosie.documents.write_text import split_files
-from sosie.documents.write_warc import split_warc
+from sosie.documents.share import ANNOTATED, LEFT_OUT, AddedColumns, Listing, Share
 from sosie.errors import MismatchError
 from sosie.storage.finished import FinishedFiles
 from sosie.types import I64
@@ -28,6 +23,7 @@ __all__ = ["DROPPED", "KEPT", "REJECTED", "Decisions", "Written", "write_documen
 
 
 KEPT, DROPPED, REJECTED = np.uint8(0), np.uint8(1), np.uint8(2)
+_DROPPED_LIST, _ANNOTATED_LIST = "dropped.tsv", "annotations.tsv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,28 +75,23 @@ def write_documents(
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
     added = AddedColumns(decisions.columns)
+    listing = Listing(Path(directory) / (_ANNOTATED_LIST if annotate else _DROPPED_LIST), added.names, reading.ids.take)
     first = 0
     for source, count in zip(reading.inputs, reading.counts.tolist(), strict=True):
         state = decisions.state[first : first + count]
         place = np.where(state == REJECTED, LEFT_OUT, ANNOTATED) if annotate else state
-        share = Share(source, first, place, added, *_files(source, state, Path(directory), annotate))
-        if finished is not None and share.files and all(file in finished for file in share.files):
+        share = Share(source, first, place, added, *_files(source, state, Path(directory), annotate), listing)
+        # A list is made by all inputs together, so those that go there are never passed over.
+        own = share.files if format_of(source).naming is None else []
+        if finished is not None and own and all(file in finished for file in own):
             done = count
             advance(count)
-        elif source.files is not None:
-            done = split_files(share, source.files, threads, advance)
-        elif source.format == "warc":
-            done = split_warc(share, reading.ids, Path(directory), advance)
-        elif source.format == "jsonl":
-            done = split_lines(share, threads, advance)
-        elif source.format in ("csv", "tsv"):
-            done = split_records(share, threads, advance)
         else:
-            done = split_rows(share, reading.table, threads, advance)
+            done = format_of(source).write(share, threads, advance)
         if done != count:
             raise source.changed()
-        if finished is not None and share.files:
-            finished.add(share.files)
+        if finished is not None and own:
+            finished.add(own)
         first += count
     counts = np.bincount(decisions.state, minlength=3)
     return Written(*counts.tolist())

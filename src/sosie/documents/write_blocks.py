@@ -34,7 +34,7 @@ class Spans(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class RecordCut:
     """Some records of a block that ends with a newline: `block[starts[i]:ends[i]]`, and a newline after each."""
 
     block: bytes
@@ -43,7 +43,7 @@ class Cut:
 
 
 # Records and the columns to add, row by row -> the bytes to write.
-Splice = Callable[[Cut, Any], bytes]
+Splice = Callable[[RecordCut, Any], bytes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +55,11 @@ class Portion:
     place: NDArray[np.uint8]
     start: int
 
-    def cut(self, place: np.uint8) -> Cut:
+    def cut(self, place: np.uint8) -> RecordCut:
         """Return the records of one place."""
         chosen = self.place == place
         block = self.block if self.block.endswith(b"\n") else self.block + b"\n"
-        return Cut(block, self.spans.starts[chosen], self.spans.ends[chosen])
+        return RecordCut(block, self.spans.starts[chosen], self.spans.ends[chosen])
 
 
 def split_blocks(
@@ -109,7 +109,7 @@ def _split(
     return len(portion.place), (pack(_copy(portion.cut(COPIED))), pack(annotated))
 
 
-def _copy(cut: Cut) -> bytes:
+def _copy(cut: RecordCut) -> bytes:
     """Join records, newlines included; neighbours are copied as one run."""
     starts, ends = cut.starts, cut.ends + 1
     if not len(starts):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sosie.documents.order_column import join_orders
+from sosie.documents.order import join_orders
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.features.shingles import Shingles

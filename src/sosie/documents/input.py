@@ -1,0 +1,118 @@
+"""One input: a file, a run of files of one document each, or a table; what it is called, and whether it changed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from sosie.errors import DataError
+
+# How far a compressed file may expand: so many times its size, and so many bytes more.
+MAX_EXPANSION = 200
+FREE_EXPANSION = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file to read: its `root` is the folder that was given, or its own; `problem` says why it cannot be read."""
+
+    path: str
+    name: str
+    root: str
+    format: str
+    compression: str | None
+    size: int
+    mtime_ns: int
+    problem: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentFiles:
+    """Some files of one document each, in order; an entry with a problem cannot be read."""
+
+    entries: list[Entry]
+    names: list[str]
+
+    @property
+    def are_readable(self) -> bool:
+        """Whether any of them is a document: others are links, fifos and the like, in whatever format."""
+        return any(entry.problem is None for entry in self.entries)
+
+    @cached_property
+    def labels(self) -> Any:
+        """The names as text: bytes that are not UTF-8 are written as escapes."""
+        return pa.array([label_of(name) for name in self.names], pa.large_string())
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return what tells these files from others, as columns: there may be millions of them."""
+        columns = {field.name: [getattr(entry, field.name) for entry in self.entries] for field in fields(Entry)}
+        return {"names": self.names, **columns}
+
+
+@dataclass(frozen=True)
+class Input:
+    """One file: `name` is unique among the inputs and names its outputs; size and time show whether it changed.
+
+    `format` is what the suffix says ("csv" or "tsv"): `formats.format_of` gives the `Format` that reads it. Files of
+    one document each that follow each other in one folder are one input, at the path of the folder: `files`. Data in
+    memory is an input, too: `table`.
+    """
+
+    path: str
+    name: str
+    format: str
+    compression: str | None = None
+    size: int = 0
+    mtime_ns: int = 0
+    files: DocumentFiles | None = None
+    title: str | None = None
+    max_expansion: int = MAX_EXPANSION
+    table: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def label(self) -> str:
+        """The name in ids and messages, as text: bytes that are not UTF-8 are written as escapes."""
+        return self.title or label_of(self.name)
+
+    def place(self, line: int) -> tuple[str, int]:
+        """Return the file that a record is in, and its line or row there; `line` counts those of this input from 1."""
+        return (self.label, line) if self.files is None else (self.files.labels[line - 1].as_py(), 1)
+
+    def check_expansion(self, expanded: int) -> None:
+        """Raise if a file has expanded to more bytes than may be."""
+        if expanded > self.max_expansion * self.size + FREE_EXPANSION:
+            raise DataError(
+                f"{self.path}: expands to more than {self.max_expansion} times its {self.size:,} bytes (plus "
+                f"{FREE_EXPANSION >> 20} MiB): it is damaged or made to fill the memory. If it is neither, pass a "
+                "larger --max-expansion."
+            )
+
+    def check_unchanged(self) -> None:
+        """Raise if the file is not the one that was listed; files of one document are checked as they are read."""
+        if self.files is not None or self.table is not None:
+            return
+        try:
+            now = os.stat(self.path)
+        except OSError as error:
+            raise DataError(
+                f"{self.path}: disappeared while it was being read ({error.strerror}). Run again."
+            ) from error
+        if (now.st_size, now.st_mtime_ns) != (self.size, self.mtime_ns):
+            raise self.changed()
+
+    def changed(self) -> DataError:
+        """Return the error that says so."""
+        return DataError(f"{self.path}: changed while it was being read. Run again when nothing writes to it.")
+
+
+def label_of(name: str) -> str:
+    r"""Return a file name as text.
+
+    >>> label_of("caf\udce9.txt")
+    'caf\\xe9.txt'
+    """
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")

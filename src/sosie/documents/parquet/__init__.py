@@ -1,0 +1,1 @@
+"""Parquet, and Arrow tables in memory: columns with a schema."""

@@ -1,0 +1,90 @@
+"""Parquet files, or tables in memory, in Arrow batches that are small however well a file is packed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sosie.documents.input import Input
+from sosie.documents.nested import pick
+from sosie.documents.parquet.rows import plan_pieces, rows_per_slice, text_bytes, unpack
+from sosie.errors import DataError
+
+
+@contextlib.contextmanager
+def open_parquet(source: Input, packed: list[str] | None = None) -> Iterator[Any]:
+    """Open a Parquet file that must be the one that was listed; damage is a `DataError` naming the file.
+
+    The `packed` columns are read as dictionaries.
+    """
+    source.check_unchanged()
+    with _named(source):
+        # Without pre-buffering a column chunk of any size is streamed.
+        file = pq.ParquetFile(source.path, read_dictionary=packed, buffer_size=1 << 20, pre_buffer=False)
+    with file:
+        yield file
+
+
+def read_schema(source: Input) -> Any:
+    """Return the Arrow schema of a Parquet file."""
+    with open_parquet(source) as file, _named(source):
+        return file.schema_arrow
+
+
+def read_parquet(
+    source: Input,
+    names: list[str] | None,
+    batch_size: int,
+    threads: int | None,
+    watch: Callable[[int], None] = lambda position: None,
+) -> Iterator[Any]:
+    """Yield record batches of the columns, bounded in rows and bytes; the texts come first if columns are named.
+
+    `watch` is told how far in the file reading has come, judged by the rows.
+    """
+    with open_parquet(source) as file, _named(source):
+        plan, schema = plan_pieces(file, source.path, names, batch_size), file.schema_arrow
+    done = expanded = 0
+    with open_parquet(source, plan.packed) as file:
+        with _named(source):
+            batches = file.iter_batches(batch_size=plan.rows, columns=names, use_threads=threads != 1)
+        for batch in _each_named(source, batches):
+            done += batch.num_rows
+            watch(source.size * done // file.metadata.num_rows)
+            for part in unpack(batch, schema) if plan.packed else [batch]:
+                chosen = pick(part, names) if names else part
+                expanded += text_bytes(chosen.column(0)) if names else 0
+                source.check_expansion(expanded)
+                yield chosen
+    source.check_unchanged()
+
+
+def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:
+    """Yield record batches of a table in memory."""
+    chosen = pick(table, names) if names else table
+    yield from chosen.to_batches(max_chunksize=rows_per_slice(chosen, batch_size))
+
+
+def _each_named(source: Input, batches: Iterator[Any]) -> Iterator[Any]:
+    while True:
+        with _named(source):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+@contextlib.contextmanager
+def _named(source: Input) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        source.check_unchanged()
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(
+            f"{source.path}: is damaged or not Parquet ({detail}). Restore the file or leave it out."
+        ) from error
