@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from sosie.cli.options import output_options
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
-from sosie.deduplicate import Deduplicator
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.truth import agreement
+from sosie.jobs.dedup import Deduplicator
 from sosie.matches.similarity import as_fraction
 from sosie.storage.output import OutputDirectory
 from sosie.types import Pairs
@@ -47,9 +47,9 @@ def command(output: str, documents: int, seed: int, **options: Any) -> None:
         )
     score = agreement(result.found, truth)
     if as_json:
-        click.echo(json.dumps({**result.report, "recall": score.recall, "precision": score.precision}))
+        click.echo(json.dumps({**result.report.to_dict(), "recall": score.recall, "precision": score.precision}))
     elif not quiet:
-        click.echo(render_report(result.report))
+        click.echo(render_report(result.report.to_dict()))
         click.echo(
             f"{score.right:>12,} of the {score.true:,} planted pairs found:"
             f" recall {score.recall:.4f}, precision {score.precision:.4f}"

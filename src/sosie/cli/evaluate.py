@@ -20,7 +20,7 @@ from sosie.evaluation.truth import TruthAgreement, compare_with_truth
 from sosie.evaluation.truth_file import read_truth
 from sosie.features.shingles import Shingles
 from sosie.matches.similarity import as_fraction
-from sosie.report.stages import Stages
+from sosie.report.timing import Timing
 
 SAMPLE = 1000
 
@@ -90,14 +90,14 @@ def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None
     said: dict[str, Any] = {"result": result}
     lines: list[str] = []
     with progress(quiet or as_json) as shown:
-        stages = Stages(shown)
+        timing = Timing(shown)
         if truth:
-            with stages.run("truth") as stage:
+            with timing.stage("truth") as stage:
                 agreed = _against_truth(opened, truth, files, options, stage.advance)
             said["truth"], more = _truth_report(agreed, opened.across)
             lines += more
         if size:
-            with stages.run("sample") as stage:
+            with timing.stage("sample") as stage:
                 measured = sampled_recall(
                     opened,
                     _source(files, opened, options),
@@ -110,7 +110,7 @@ def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None
                 )
             said["sample"], more = _sample_report(measured, opened, options["seed"])
             lines += more
-    said["stages"] = stages.finished
+    said["stages"] = timing.described()
     if as_json:
         click.echo(json.dumps(said, ensure_ascii=False))
     elif not quiet:

@@ -16,7 +16,7 @@ from sosie.evaluation.signature_quality import SignatureQuality, Truth, default_
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
 from sosie.report.signature_page import quality_rows, signature_page
-from sosie.report.stages import Stages
+from sosie.report.timing import Timing
 from sosie.signatures.named import SHINGLES, default_shingles, parse_spec
 from sosie.signatures.spec import Spec
 from sosie.storage.output import OutputDirectory
@@ -66,9 +66,9 @@ def signatures(inputs: tuple[str, ...], **options: Any) -> None:
     )
     specs = [spec_like(text, truth) for text in options["specs"] or default_specs(truth)]
     with progress(options["quiet"] or options["as_json"]) as shown:
-        stages = Stages(shown)
-        texts = _read(source, stages, options["threads"])
-        with stages.run("measure", total=len(specs)) as stage:
+        timing = Timing(shown)
+        texts = _read(source, timing, options["threads"])
+        with timing.stage("measure", total=len(specs)) as stage:
             measured = []
             for spec in specs:
                 measured += evaluate_signatures([spec], texts, truth, options["threads"])
@@ -94,10 +94,10 @@ def spec_like(text: str, truth: Truth) -> Spec:
     return spec if named or default_shingles(type(spec)).unit != "word" else replace(spec, shingles=truth.shingles)
 
 
-def _read(source: Source, stages: Stages, threads: int | None) -> Any:
+def _read(source: Source, timing: Timing, threads: int | None) -> Any:
     import pyarrow as pa
 
-    with stages.run("read") as stage:
+    with timing.stage("read") as stage:
         parts = []
         for batch in source.batches(threads):
             parts.append(batch.texts)

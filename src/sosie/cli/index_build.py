@@ -15,8 +15,8 @@ from sosie.cli.signer import fitted, form_of, saved_signer, signer_options, spec
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
-from sosie.report.stages import Stages
 from sosie.report.summary import counted
+from sosie.report.timing import Timing
 from sosie.search.entries import Entries, Form, sign_entries
 from sosie.search.kinds import check_kind
 from sosie.search.text_index import TextIndex
@@ -49,15 +49,15 @@ def build(inputs: tuple[str, ...], **options: Any) -> None:
     quiet, as_json = options["quiet"], options["as_json"]
     parameters = built_with(options)
     with progress(quiet or as_json) as shown:
-        stages = Stages(shown)
+        timing = Timing(shown)
         if is_saved(inputs):
             entries, signer = saved_entries(inputs[0], options, (*OWN, *parameters)), load_signer(inputs[0])
             kind = _kind(options, parameters, keys=isinstance(entries.signed, Keys))
             with OutputDirectory(options["output"], options["overwrite"], inputs) as directory:
-                _write(TextIndex.build(entries, signer, kind, parameters), directory, stages)
+                _write(TextIndex.build(entries, signer, kind, parameters), directory, timing)
             documents, rejected = len(entries), 0
         else:
-            reading, entries, signer, kind = _documents(inputs, options, parameters, stages)
+            reading, entries, signer, kind = _documents(inputs, options, parameters, timing)
             documents, rejected = reading.documents, reading.rejected
     report = {
         "documents": documents,
@@ -67,7 +67,7 @@ def build(inputs: tuple[str, ...], **options: Any) -> None:
         "kind": kind,
         "digest": signer.digest,
         "spec": signer.spec.to_dict(),
-        "stages": stages.finished,
+        "stages": timing.described(),
     }
     if as_json:
         click.echo(json.dumps(report))
@@ -81,7 +81,7 @@ def build(inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def _documents(
-    inputs: tuple[str, ...], options: dict[str, Any], parameters: dict[str, Any], stages: Stages
+    inputs: tuple[str, ...], options: dict[str, Any], parameters: dict[str, Any], timing: Timing
 ) -> tuple[Reading, Entries, Signer, str]:
     source = source_of(inputs, options)
     saved = saved_signer(options) if options["signer"] else None
@@ -92,18 +92,18 @@ def _documents(
     reading = source.batches(options["threads"])
     read = [*(place.path for place in reading.inputs), *([options["signer"]] if saved else [])]
     with OutputDirectory(options["output"], options["overwrite"], read) as directory:
-        signer = saved or fitted(spec, source, stages, options["threads"])
+        signer = saved or fitted(spec, source, timing, options["threads"])
         room = Room(directory.scratch, threads=options["threads"])
-        with stages.run("sign") as stage, RejectLog(directory.scratch) as log:
+        with timing.stage("sign") as stage, RejectLog(directory.scratch) as log:
             entries = sign_entries(reading, signer, form, room, log=log, advance=stage.advance)
-        with stages.run("index"):
+        with timing.stage("index"):
             index = TextIndex.build(entries, signer, kind, parameters)
-        _write(index, directory, stages)
+        _write(index, directory, timing)
     return reading, entries, signer, kind
 
 
-def _write(index: TextIndex, directory: OutputDirectory, stages: Stages) -> None:
-    with stages.run("write"):
+def _write(index: TextIndex, directory: OutputDirectory, timing: Timing) -> None:
+    with timing.stage("write"):
         index.write(directory)
 
 

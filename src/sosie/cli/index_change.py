@@ -12,8 +12,8 @@ from sosie.cli.options import print_options, run_options, source_of, source_opti
 from sosie.cli.progress import progress
 from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
-from sosie.report.stages import Stages
 from sosie.report.summary import counted
+from sosie.report.timing import Timing
 from sosie.search.entries import sign_entries
 from sosie.search.files import changing
 from sosie.storage.room import Room
@@ -36,13 +36,13 @@ def add(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     reading = None if entries is not None else source_of(inputs, dict(options)).batches(options["threads"])
     read = inputs if reading is None else [place.path for place in reading.inputs]
     with progress(quiet or as_json) as shown, changing(directory, read) as (index, output):
-        stages = Stages(shown)
+        timing = Timing(shown)
         if reading is not None:
             room = Room(output.scratch, threads=options["threads"])
-            with stages.run("sign") as stage, RejectLog(output.scratch) as log:
+            with timing.stage("sign") as stage, RejectLog(output.scratch) as log:
                 entries = sign_entries(reading, index.signer, index.form, room, log=log, advance=stage.advance)
         assert entries is not None
-        with stages.run("index"), naming_index(directory):
+        with timing.stage("index"), naming_index(directory):
             index.add(entries)
     report = {
         "documents": reading.documents if reading else len(entries),
@@ -50,7 +50,7 @@ def add(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         "without_features": entries.unsigned,
         "rejected": reading.rejected if reading else 0,
         "rows": len(index),
-        "stages": stages.finished,
+        "stages": timing.described(),
     }
     if as_json:
         click.echo(json.dumps(report))

@@ -19,12 +19,13 @@ from sosie.cli.options import (
     threshold_option,
 )
 from sosie.cli.progress import progress
-from sosie.deduplicate import Deduplicator, in_memory
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.evaluation.inspection import Inspection, Lengths, Repeats, inspect
-from sosie.report.stages import Stages
-from sosie.report.summary import describe
+from sosie.jobs.auto import in_memory
+from sosie.jobs.dedup import Deduplicator
+from sosie.report.report import describe
+from sosie.report.timing import Timing
 from sosie.storage.size import show_size
 
 SHOWN = 8  # scripts in the table; --json has all
@@ -56,8 +57,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     measure = {name: options[name] for name in ("threshold", "similarity", "weighting")}
     job = Deduplicator(shingles=shingles_of(options), **measure)
     with progress(quiet or as_json) as shown:
-        stages = Stages(shown)
-        with stages.run("inspect") as stage:
+        timing = Timing(shown)
+        with timing.stage("inspect") as stage:
             reading = source.batches(threads)
 
             def advance(count: int) -> None:
@@ -67,7 +68,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             found = inspect(reading, job.shingles, threads=threads, advance=advance)
     plan = plan_of(found, job, options["memory"])
     if as_json:
-        report = {**asdict(found), "usable": found.usable, "dedup": plan, "stages": stages.finished}
+        report = {**asdict(found), "usable": found.usable, "dedup": plan, "stages": timing.described()}
         click.echo(json.dumps(report))
     elif not quiet:
         click.echo("\n".join(_rows(found, plan)))

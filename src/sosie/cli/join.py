@@ -26,11 +26,10 @@ from sosie.documents.batch import Reject
 from sosie.documents.inputs import list_inputs
 from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
-from sosie.matches.documents import join_documents
-from sosie.matches.join import join
+from sosie.jobs.join import join, join_documents
 from sosie.matches.similarity import Measure, as_fraction
-from sosie.report.stages import Stages
 from sosie.report.summary import bounded
+from sosie.report.timing import Timing
 from sosie.signatures.files import load_signatures
 from sosie.storage.manifest import MANIFEST
 from sosie.storage.output import OutputDirectory
@@ -66,8 +65,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     sides = [side for side in (inputs, options["other"]) if side]
     files = [path for side in sides for path in (side if any(saved) else _paths(side))]
     with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"], files) as directory:
-        stages = Stages(shown)
-        with stages.run("join") as stage:
+        timing = Timing(shown)
+        with timing.stage("join") as stage:
             joined = _saved(inputs[0], options) if any(saved) else _documents(inputs, dict(options), stage.advance)
         table, counters, rejects = joined
         with RejectLog(directory.path) as log:
@@ -82,7 +81,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             "rejected": len(rejects),
             "counters": dict(counters),
             "warnings": bounded(counters),
-            "stages": stages.finished,
+            "stages": timing.described(),
         }
         (directory.path / "report.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
     if as_json:

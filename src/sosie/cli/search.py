@@ -19,7 +19,7 @@ from sosie.cli.progress import progress
 from sosie.documents.inputs import list_inputs
 from sosie.documents.source import Source
 from sosie.errors import UsageError
-from sosie.report.stages import Stages
+from sosie.report.timing import Timing
 from sosie.search.entries import Entries
 from sosie.search.files import load_text_index
 from sosie.search.found import match_table, with_passages
@@ -68,17 +68,17 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         _check_output(directory, inputs, options)
     quiet = options["quiet"] or options["as_json"]
     with progress(quiet) as shown, tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
-        stages = Stages(shown)
-        with stages.run("open"):
+        timing = Timing(shown)
+        with timing.stage("open"):
             index = load_text_index(directory, texts=options["passages"] and not options["documents"])
             set_effort(index.index, effort_of(options))
-        with stages.run("sign"):
+        with timing.stage("sign"):
             queries = _queries(index, inputs, options, Room(scratch, threads=options["threads"]))
-        with stages.run("search"):
+        with timing.stage("search"):
             matches = _found(index, queries, options)
             table = match_table(index, queries, matches)
         if options["passages"]:
-            with stages.run("passages"):
+            with timing.stage("passages"):
                 documents = _source(options["documents"], options) if options["documents"] else None
                 table = with_passages(table, index, queries, matches, _windows(index, options), documents)
     report = {
@@ -87,7 +87,7 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         "matches": len(table),
         "recall": matches.recall,
         "counters": dict(matches.counters),
-        "stages": stages.finished,
+        "stages": timing.described(),
     }
     if options["output"]:
         write_found(table, options["output"], form, options["overwrite"])

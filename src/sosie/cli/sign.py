@@ -12,7 +12,7 @@ from sosie.cli.progress import progress
 from sosie.cli.signer import fitted, form_of, saved_signer, signer_options, spec_of
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
-from sosie.report.stages import Stages
+from sosie.report.timing import Timing
 from sosie.signatures.files import save_signatures
 from sosie.signatures.keeper import FeatureKeeper
 from sosie.signatures.sign import sign_documents
@@ -36,12 +36,12 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     saved = saved_signer(options) if options["signer"] else None
     spec = saved.spec if saved else spec_of(options)
     with progress(options["quiet"] or options["as_json"]) as shown:
-        stages = Stages(shown)
+        timing = Timing(shown)
         reading = source.batches(options["threads"])
         read = [*(place.path for place in reading.inputs), *([options["signer"]] if saved else [])]
         with OutputDirectory(options["output"], options["overwrite"], read) as directory:
-            signer = saved or fitted(spec, source, stages, options["threads"])
-            signed = _sign(reading, signer, directory, stages, options)
+            signer = saved or fitted(spec, source, timing, options["threads"])
+            signed = _sign(reading, signer, directory, timing, options)
     report = {
         "documents": reading.documents,
         "signed": len(signed),
@@ -49,7 +49,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         "rejected": reading.rejected,
         "digest": signer.digest,
         "spec": spec.to_dict(),
-        "stages": stages.finished,
+        "stages": timing.described(),
     }
     if options["as_json"]:
         click.echo(json.dumps(report))
@@ -62,9 +62,9 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def _sign(
-    reading: Reading, signer: Signer, directory: OutputDirectory, stages: Stages, options: dict[str, Any]
+    reading: Reading, signer: Signer, directory: OutputDirectory, timing: Timing, options: dict[str, Any]
 ) -> Signatures | Keys:
-    with stages.run("sign") as stage, RejectLog(directory.path) as log:
+    with timing.stage("sign") as stage, RejectLog(directory.path) as log:
         form = {**form_of(signer.spec, options), "threads": options["threads"]}
 
         def sign(by: Signer | FeatureKeeper) -> Signatures | Keys:

@@ -11,7 +11,7 @@ from sosie.cli.options import SHINGLES, F, is_given
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.weighting import WEIGHTINGS
-from sosie.report.stages import Stages
+from sosie.report.timing import Timing
 from sosie.signatures.files import load_signer
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.named import default_shingles, own_parameters, parameters_of, split_parameters
@@ -99,12 +99,12 @@ def saved_signer(options: dict[str, Any]) -> Signer:
     return signer
 
 
-def fitted(spec: Spec, source: Source, stages: Stages, threads: int | None) -> Signer:
+def fitted(spec: Spec, source: Source, timing: Timing, threads: int | None) -> Signer:
     """Return a signer; a spec that needs statistics reads the source for them first."""
     if not spec.needs_texts:
         ready: Signer = spec.fit()
         return ready
-    with stages.run("fit"):
+    with timing.stage("fit"):
         fitted: Signer = spec.fit(source, threads=threads)
     return fitted
 

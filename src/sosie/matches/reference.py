@@ -128,8 +128,3 @@ class HeldReference:
         """Return what is held together with how it was opened."""
         fields = (self.features, self.documents, self.total, self.ids, self.inputs)
         return HeldReference(*fields, opened.only, rejected, opened.reading)
-
-    def report(self) -> dict[str, Any]:
-        """Return what the report says of the reference."""
-        said = {"inputs": self.inputs, "documents": self.total, "rejected": self.rejected}
-        return {**said, "only": self.only}

@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 
 INTERVAL = 0.002  # seconds between two looks at the memory: a fault maps 64 KB, and there are a million in a second
 SHARE = 0.5  # of the limit, from which mapped pages are given back
-PROC, CGROUPS = "/proc/self", "/sys/fs/cgroup"  # where Linux says which control groups a process is in, and their limits
+PROC, CGROUPS = (
+    "/proc/self",
+    "/sys/fs/cgroup",
+)  # which control groups a process is in, and their limits
 
 
 @contextmanager

@@ -1,0 +1,123 @@
+"""The verb `join`: all similar pairs of one collection, or of two, by whatever they consist of."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from sosie.documents.batch import Reject
+from sosie.documents.reading import Reading
+from sosie.documents.source import Source
+from sosie.errors import UsageError
+from sosie.features.collect import collect
+from sosie.features.shingles import Shingles
+from sosie.jobs.auto import choose_join
+from sosie.matches.join import join_signatures
+from sosie.matches.keys import join_keys
+from sosie.matches.similar import join_features
+from sosie.matches.similarity import Measure
+from sosie.matches.verify import verify
+from sosie.storage.room import Room
+from sosie.types import Features, Keys, Pairs, Signatures, VerifiedPairs
+
+JoinMethod = Literal["auto", "blocks", "brute"]
+
+
+def join(
+    a: Signatures | Keys | Features,
+    b: Any = None,
+    *,
+    radius: int | None = None,
+    threshold: float | str | Fraction | None = None,
+    method: JoinMethod = "auto",
+    measure: Measure = "jaccard",
+    threads: int | None = None,
+) -> Pairs:
+    """Return all pairs of a collection, or of two: signatures within a radius, features above a threshold, equal keys.
+
+    `method` is how signatures are joined: by block tables or by comparing all with all, whichever costs less.
+    `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
+    containment.
+
+    >>> import numpy as np
+    >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
+    >>> pairs.a.tolist(), pairs.b.tolist()
+    ([1], [2])
+    """
+    if b is not None and type(b) is not type(a):
+        raise UsageError(f"cannot join {type(a).__name__} with {type(b).__name__}")
+    if measure != "jaccard" and not isinstance(a, Features):
+        raise UsageError(f"measure={measure!r} is for features; {type(a).__name__} are compared as they are")
+    other: Any = b
+    if isinstance(a, Signatures):
+        if radius is None or threshold is not None:
+            raise UsageError("signatures are joined within a radius: pass radius=, and no threshold")
+        if method not in ("auto", "blocks", "brute"):
+            raise UsageError(f"method must be auto, blocks or brute, got {method!r}")
+        rows = len(a) + (0 if other is None else len(other))
+        by = choose_join(rows, a.bits, radius) if method == "auto" else method
+        return join_signatures(a, other, radius=radius, method=by, threads=threads)
+    if isinstance(a, Features):
+        if threshold is None or radius is not None:
+            raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
+        return join_features(a, other, threshold=threshold, measure=measure, threads=threads)
+    if not isinstance(a, Keys):
+        raise UsageError(f"join takes Signatures, Keys or Features, got {type(a).__name__}")
+    if radius is not None or threshold is not None:
+        raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
+    return join_keys(a, other, threads=threads)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedDocuments:
+    """Verified pairs of documents: a of the first collection, b of the second (or also of the first)."""
+
+    first: Reading
+    second: Reading
+    pairs: VerifiedPairs
+    rejects: list[Reject]
+
+    @property
+    def table(self) -> Any:
+        """The pairs as ids: a, b, similarity."""
+        return pa.table(
+            {
+                "a": self.first.ids.take(self.pairs.a),
+                "b": self.second.ids.take(self.pairs.b),
+                "similarity": pa.array(self.pairs.similarity),
+            }
+        )
+
+
+def join_documents(
+    source: Source,
+    other: Source | None = None,
+    *,
+    threshold: float | str | Fraction,
+    shingles: Shingles,
+    measure: Measure = "jaccard",
+    threads: int | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> JoinedDocuments:
+    """Return all pairs of documents whose shingles are at least as similar as the threshold says.
+
+    >>> table = pa.table({"id": [7, 8], "text": ["a b c d e f g h", "a b c d e f g h i"]})
+    >>> join_documents(Source(table), threshold=0.8, shingles=Shingles(3)).table.to_pylist()
+    [{'a': 7, 'b': 8, 'similarity': 0.8571428571428571}]
+    """
+    with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
+        readings = [each.batches(threads) for each in (source, other) if each is not None]
+        room = Room(scratch, threads=threads)
+        collections = [collect(reading, shingles, room, advance=advance) for reading in readings]
+        first, second = collections[0], collections[-1]
+        features = None if other is None else second.features
+        candidates = join_features(first.features, features, threshold=threshold, measure=measure, threads=threads)
+        pairs = verify(candidates, first.features, features, threshold=threshold, measure=measure, threads=threads)
+        found = replace(pairs, a=first.documents[pairs.a], b=second.documents[pairs.b])
+    rejects = [reject for collection in collections for reject in collection.rejects]
+    return JoinedDocuments(readings[0], readings[-1], found, rejects)
