@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from tests.cli.test_cli import names, run
 
-from sosie.cli.inspect import plan_of
 from sosie.documents.source import Source
 from sosie.evaluation.inspection import inspect
 from sosie.features.shingles import Shingles
 from sosie.jobs import auto
 from sosie.jobs.dedup import Deduplicator
+from sosie.jobs.inspect import plan_of
 
 TEXTS = [
     "The quick brown fox jumps",

@@ -12,17 +12,11 @@ from click.core import ParameterSource
 from sosie.cli.options import column_options, html_of, run_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
-from sosie.errors import UsageError
 from sosie.evaluation.recall import SampledRecall
-from sosie.evaluation.result import Result, load_result, numbered_documents
-from sosie.evaluation.sample import sampled_recall
-from sosie.evaluation.truth import TruthAgreement, compare_with_truth
-from sosie.evaluation.truth_file import read_truth
+from sosie.evaluation.result import Result, load_result
+from sosie.evaluation.truth import TruthAgreement
 from sosie.features.shingles import Shingles
-from sosie.matches.similarity import as_fraction
-from sosie.report.timing import Timing
-
-SAMPLE = 1000
+from sosie.jobs.evaluate import SAMPLE, Evaluation
 
 
 class Evaluate(click.Group):
@@ -79,42 +73,25 @@ def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None
     default, the files that the report of `sosie dedup` names. Columns, threshold and shingles are those of the report
     as far as it says.
     """
-    quiet, as_json, truth = options["quiet"], options["as_json"], options["truth"]
+    quiet, as_json, seed = options["quiet"], options["as_json"], options["seed"]
     opened = load_result(result)
+    job = Evaluation(
+        truth=options["truth"],
+        sample=options["sample"],
+        seed=seed,
+        threshold=options["threshold"],
+        shingles=_shingles(opened, options),
+    )
     files = list(inputs) or opened.inputs
-    size = options["sample"] or (None if truth else SAMPLE)
-    if opened.across and (files or size):
-        raise UsageError(f"{result}: holds pairs of two collections. Compare them with a --truth alone, without INPUT.")
-    if size and not files:
-        raise UsageError(f"name the documents that were read: sosie evaluate {result} --sample {size} INPUT...")
-    said: dict[str, Any] = {"result": result}
-    lines: list[str] = []
+    source = _source(files, opened, options) if files else None
     with progress(quiet or as_json) as shown:
-        timing = Timing(shown)
-        if truth:
-            with timing.stage("truth") as stage:
-                agreed = _against_truth(opened, truth, files, options, stage.advance)
-            said["truth"], more = _truth_report(agreed, opened.across)
-            lines += more
-        if size:
-            with timing.stage("sample") as stage:
-                measured = sampled_recall(
-                    opened,
-                    _source(files, opened, options),
-                    size=size,
-                    seed=options["seed"],
-                    threshold=None if options["threshold"] is None else as_fraction(options["threshold"]),
-                    shingles=_shingles(opened, options),
-                    threads=options["threads"],
-                    advance=stage.advance,
-                )
-            said["sample"], more = _sample_report(measured, opened, options["seed"])
-            lines += more
-    said["stages"] = timing.described()
+        found = job.run(opened, source, threads=options["threads"], progress=shown)
     if as_json:
-        click.echo(json.dumps(said, ensure_ascii=False))
+        click.echo(json.dumps({"result": result, **found.to_dict()}, ensure_ascii=False))
     elif not quiet:
-        click.echo("\n".join(lines))
+        truth = [] if found.truth is None else _truth_lines(found.truth, opened.across)
+        sample = [] if found.sample is None else _sample_lines(found.sample, opened, seed)
+        click.echo("\n".join([*truth, *sample]))
 
 
 def _source(files: list[str], result: Result, options: dict[str, Any]) -> Source:
@@ -142,42 +119,13 @@ def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:
     return replace(default, width=default.width if width is None else width, unit=unit or default.unit)
 
 
-def _against_truth(
-    result: Result, path: str, files: list[str], options: dict[str, Any], advance: Any
-) -> TruthAgreement:
-    truth = read_truth(path, result.id_type)
-    if not files:
-        return compare_with_truth(result, truth)
-    reading = _source(files, result, options).batches(options["threads"])
-    for batch in reading:
-        advance(len(batch) + len(batch.rejects))
-    result.check_documents(reading)
-    return compare_with_truth(result, truth, numbered_documents(reading), reading.documents - reading.rejected)
-
-
-def _truth_report(agreed: TruthAgreement, across: bool) -> tuple[dict[str, Any], list[str]]:
+def _truth_lines(agreed: TruthAgreement, across: bool) -> list[str]:
     pairs, clusters = agreed.pairs, agreed.clusters
-    said: dict[str, Any] = {
-        "true_pairs": pairs.true,
-        "found_pairs": pairs.found,
-        "right_pairs": pairs.right,
-        "recall": pairs.recall,
-        "precision": pairs.precision,
-        "repeated_pairs": agreed.repeated,
-        "self_pairs": agreed.selves,
-        "ids_checked": agreed.checked,
-    }
     lines = [
         f"{pairs.recall:>12.4f} recall: {pairs.right:,} of {pairs.true:,} true pairs found",
         f"{pairs.precision:>12.4f} precision: {pairs.right:,} of {pairs.found:,} found pairs true",
     ]
     if clusters is not None:
-        said["clusters"] = {
-            "f1": clusters.f1,
-            "recall": clusters.recall,
-            "precision": clusters.precision,
-            "adjusted_rand": clusters.adjusted_rand,
-        }
         lines += [
             f"{clusters.f1:>12.4f} F1 of the pairs in one cluster: recall {clusters.recall:.4f},"
             f" precision {clusters.precision:.4f}",
@@ -190,12 +138,11 @@ def _truth_report(agreed: TruthAgreement, across: bool) -> tuple[dict[str, Any],
         )
     if not agreed.checked and not across:
         lines.append("Note: name the documents (INPUT...) to check that all ids of the truth are among them.")
-    return said, lines
+    return lines
 
 
-def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[dict[str, Any], list[str]]:
+def _sample_lines(measured: SampledRecall, result: Result, seed: int) -> list[str]:
     low, high = measured.interval
-    said: dict[str, Any] = {"seed": seed, **measured.described()}
     lines = [f"{measured.sampled:>12,} of {measured.documents:,} documents compared with all (seed {seed})"]
     if measured.recall is None:
         remedy = "; take a larger sample" if measured.sampled < measured.documents else ""
@@ -218,4 +165,4 @@ def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[
         lines.append(
             "Note: the run did not list all pairs of dense groups (see its warnings); those are not found here."
         )
-    return said, lines
+    return lines

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
 
 from sosie.cli.options import output_options, source_of, source_options
 from sosie.cli.progress import progress
-from sosie.documents.source import Source
-from sosie.evaluation.signature_quality import SignatureQuality, Truth, default_specs, evaluate_signatures
+from sosie.evaluation.signature_quality import SignatureQuality, Truth
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
-from sosie.report.signature_page import quality_rows, signature_page
-from sosie.report.timing import Timing
-from sosie.signatures.named import SHINGLES, default_shingles, parse_spec
-from sosie.signatures.spec import Spec
-from sosie.storage.output import OutputDirectory
+from sosie.jobs.evaluate import measure_signatures
+from sosie.report.signature_page import quality_rows
+from sosie.storage.output import Output
 
 
 @click.command("signatures")
@@ -64,49 +59,17 @@ def signatures(inputs: tuple[str, ...], **options: Any) -> None:
         options["nearest"],
         options["seed"],
     )
-    specs = [spec_like(text, truth) for text in options["specs"] or default_specs(truth)]
+    output = Output(options["output"], options["overwrite"]) if options["output"] else None
     with progress(options["quiet"] or options["as_json"]) as shown:
-        timing = Timing(shown)
-        texts = _read(source, timing, options["threads"])
-        with timing.stage("measure", total=len(specs)) as stage:
-            measured = []
-            for spec in specs:
-                measured += evaluate_signatures([spec], texts, truth, options["threads"])
-                stage.advance(1)
-    said = {"documents": len(texts), "truth": _said(truth), "specs": [quality_rows(each) for each in measured]}
-    if options["output"]:
-        with OutputDirectory(options["output"], options["overwrite"]) as directory:
-            written = Path(directory.path)
-            (written / "signatures.json").write_text(json.dumps(said, indent=1) + "\n", "utf-8")
-            (written / "signatures.html").write_text(signature_page(measured, truth, len(texts)), "utf-8")
+        found = measure_signatures(
+            source, options["specs"], truth, output=output, threads=options["threads"], progress=shown
+        )
     if options["as_json"]:
-        click.echo(json.dumps(said))
+        click.echo(json.dumps(found.to_dict()))
     elif not options["quiet"]:
-        click.echo(_table(measured, truth, len(texts)))
+        click.echo(_table(found.measured, truth, found.documents))
         if options["output"]:
             click.echo(f"Written to {options['output']}")
-
-
-def spec_like(text: str, truth: Truth) -> Spec:
-    """Return the spec of a line; where it names no shingles and its method takes words, those of the cosine."""
-    spec = parse_spec(text)
-    named = any(f"{name}=" in text.replace("-", "_") for name in SHINGLES)
-    return spec if named or default_shingles(type(spec)).unit != "word" else replace(spec, shingles=truth.shingles)
-
-
-def _read(source: Source, timing: Timing, threads: int | None) -> Any:
-    import pyarrow as pa
-
-    with timing.stage("read") as stage:
-        parts = []
-        for batch in source.batches(threads):
-            parts.append(batch.texts)
-            stage.advance(len(batch) + len(batch.rejects))
-    return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
-
-
-def _said(truth: Truth) -> dict[str, Any]:
-    return {**vars(truth), "shingles": truth.shingles.to_dict()}
 
 
 def _table(measured: list[SignatureQuality], truth: Truth, documents: int) -> str:

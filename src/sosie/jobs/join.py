@@ -1,7 +1,8 @@
-"""The verb `join`: all similar pairs of one collection, or of two, by whatever they consist of."""
+"""The verb `join`: all similar pairs of one collection, or of two, in memory or as files."""
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,23 +10,34 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from sosie.documents.batch import Reject
+from sosie.documents.inputs import list_inputs
 from sosie.documents.reading import Reading
+from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
 from sosie.jobs.auto import choose_join
+from sosie.jobs.inputs import StrPath
 from sosie.matches.join import join_signatures
 from sosie.matches.keys import join_keys
 from sosie.matches.similar import join_features
-from sosie.matches.similarity import Measure
+from sosie.matches.similarity import Measure, as_fraction
 from sosie.matches.verify import verify
+from sosie.report.report import JobReport
+from sosie.report.summary import bounded
+from sosie.report.timing import Progress, Silent, Timing
+from sosie.signatures.files import load_signatures
+from sosie.storage.output import Output, OutputDirectory
 from sosie.storage.room import Room
-from sosie.types import Features, Keys, Pairs, Signatures, VerifiedPairs
+from sosie.types import Counters, Features, Keys, Pairs, Signatures, VerifiedPairs
 
 JoinMethod = Literal["auto", "blocks", "brute"]
+
+THRESHOLD = "0.8"  # of documents, where none is given
 
 
 def join(
@@ -121,3 +133,105 @@ def join_documents(
         found = replace(pairs, a=first.documents[pairs.a], b=second.documents[pairs.b])
     rejects = [reject for collection in collections for reject in collection.rejects]
     return JoinedDocuments(readings[0], readings[-1], found, rejects)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinReport(JobReport):
+    """What was joined by which parameters, and how many pairs there are; `across` two collections or inside one."""
+
+    format: str = "sosie-join"
+    version: int = 1
+    parameters: dict[str, Any]
+    across: bool
+    pairs: int
+    rejected: int
+    counters: dict[str, int]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joiner:
+    """What a join finds: documents above a threshold, saved signatures within a radius, or equal saved keys.
+
+    `run` writes it. Of documents, the threshold is 0.8 and the similarity Jaccard if nothing else is said.
+    """
+
+    threshold: float | str | Fraction | None = None
+    radius: int | None = None
+    similarity: Measure | None = None
+    shingles: Shingles = Shingles()
+
+    def run(
+        self,
+        first: Source | StrPath,
+        other: Source | StrPath | None,
+        output: Output,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> JoinReport:
+        """Join a collection with itself or with another, and write pairs.parquet and report.json.
+
+        Both are sources of documents, or both paths of saved signatures; pairs of signatures are candidates.
+        """
+        timing = Timing(progress or Silent())
+        sides = [side for side in (first, other) if side is not None]
+        sources = [side for side in sides if isinstance(side, Source)]
+        saved = [side for side in sides if not isinstance(side, Source)]
+        if sources and saved:
+            raise UsageError("join documents with documents, or one directory of signatures with at most one other")
+        read = [*saved, *(file for source in sources for file in _files(source))]
+        with OutputDirectory(output.path, output.overwrite, read) as directory:
+            with timing.stage("join") as stage:
+                if saved:
+                    table, counters, rejects = self._saved(saved, threads)
+                else:
+                    table, counters, rejects = self._documents(sources, threads, stage.advance)
+            with RejectLog(directory.path) as log:
+                log.add(rejects)
+            pq.write_table(table, directory.path / "pairs.parquet", compression="zstd")
+            report = JoinReport(
+                parameters={} if saved else self._described(),
+                across=other is not None,
+                pairs=table.num_rows,
+                rejected=len(rejects),
+                counters=dict(counters),
+                warnings=bounded(counters),
+                stages=tuple(timing.finished),
+            )
+            (directory.path / "report.json").write_text(json.dumps(report.to_dict(), indent=2) + "\n", "utf-8")
+        return report
+
+    def _documents(
+        self, sources: list[Source], threads: int | None, advance: Callable[[int], None]
+    ) -> tuple[Any, Counters, list[Reject]]:
+        if self.radius is not None:
+            raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
+        joined = join_documents(
+            sources[0],
+            *sources[1:],
+            threshold=self.threshold or THRESHOLD,
+            shingles=self.shingles,
+            measure=self.similarity or "jaccard",
+            threads=threads,
+            advance=advance,
+        )
+        return joined.table, joined.pairs.counters, joined.rejects
+
+    def _saved(self, paths: list[StrPath], threads: int | None) -> tuple[Any, Counters, list[Reject]]:
+        if self.similarity is not None:
+            raise UsageError("--similarity is for documents; saved signatures and keys are compared as they are")
+        sides = [load_signatures(path) for path in paths]
+        pairs = join(*sides, radius=self.radius, threshold=self.threshold, threads=threads)
+        a, b = sides[0].ids.take(pa.array(pairs.a)), sides[-1].ids.take(pa.array(pairs.b))
+        return pa.table({"a": a, "b": b}), pairs.counters, []
+
+    def _described(self) -> dict[str, Any]:
+        """Return what documents are joined by, as the report of a de-duplication has it."""
+        threshold, similarity = float(as_fraction(self.threshold or THRESHOLD)), self.similarity or "jaccard"
+        method = {"method": "exact", "shingles": self.shingles.to_dict()}
+        return {"threshold": threshold, "similarity": similarity, "method": method}
+
+
+def _files(source: Source) -> list[str]:
+    return [] if isinstance(source.paths, pa.Table) else [place.path for place in list_inputs(source.paths)]

@@ -176,6 +176,18 @@ class Report(Mapping[str, Any]):
         return len(self.to_dict())
 
 
+@dataclass(frozen=True, kw_only=True)
+class JobReport:
+    """What any other job says when it is done: its fields, in their order, and last what its stages took."""
+
+    stages: tuple[StageCost, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        said = {name: value for name, value in vars(self).items() if name != "stages"}
+        return {**said, "stages": [dict(vars(stage)) for stage in self.stages]}
+
+
 def describe(method: Any) -> dict[str, Any]:
     """Return a method's parameters as data."""
     if hasattr(method, "to_dict"):
