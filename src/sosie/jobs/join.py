@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,7 +22,7 @@ from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
 from sosie.jobs.auto import choose_join
 from sosie.jobs.inputs import StrPath
-from sosie.matches.join import join_signatures
+from sosie.matches.join import SignatureJoin, join_signatures
 from sosie.matches.keys import join_keys
 from sosie.matches.similar import join_features
 from sosie.matches.similarity import Measure, as_fraction
@@ -35,7 +35,7 @@ from sosie.storage.output import Output, OutputDirectory
 from sosie.storage.room import Room
 from sosie.types import Counters, Features, Keys, Pairs, Signatures, VerifiedPairs
 
-JoinMethod = Literal["auto", "blocks", "brute"]
+JoinMethod = Literal["auto"] | SignatureJoin
 
 THRESHOLD = "0.8"  # of documents, where none is given
 
@@ -54,12 +54,12 @@ def join(
 
     `method` is how signatures are joined: by block tables or by comparing all with all, whichever costs less.
     `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
-    containment.
+    containment. The recall is 1, and None where not all pairs were compared or listed (see the counters).
 
     >>> import numpy as np
     >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
-    >>> pairs.a.tolist(), pairs.b.tolist()
-    ([1], [2])
+    >>> pairs.a.tolist(), pairs.b.tolist(), pairs.recall
+    ([1], [2], 1.0)
     """
     if b is not None and type(b) is not type(a):
         raise UsageError(f"cannot join {type(a).__name__} with {type(b).__name__}")
@@ -69,20 +69,25 @@ def join(
     if isinstance(a, Signatures):
         if radius is None or threshold is not None:
             raise UsageError("signatures are joined within a radius: pass radius=, and no threshold")
-        if method not in ("auto", "blocks", "brute"):
-            raise UsageError(f"method must be auto, blocks or brute, got {method!r}")
+        if method not in ("auto", *get_args(SignatureJoin)):
+            raise UsageError(f"method must be auto, {' or '.join(get_args(SignatureJoin))}, got {method!r}")
         rows = len(a) + (0 if other is None else len(other))
         by = choose_join(rows, a.bits, radius) if method == "auto" else method
-        return join_signatures(a, other, radius=radius, method=by, threads=threads)
+        return _exact(join_signatures(a, other, radius=radius, method=by, threads=threads))
     if isinstance(a, Features):
         if threshold is None or radius is not None:
             raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
-        return join_features(a, other, threshold=threshold, measure=measure, threads=threads)
+        return _exact(join_features(a, other, threshold=threshold, measure=measure, threads=threads))
     if not isinstance(a, Keys):
         raise UsageError(f"join takes Signatures, Keys or Features, got {type(a).__name__}")
     if radius is not None or threshold is not None:
         raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
-    return join_keys(a, other, threads=threads)
+    return _exact(join_keys(a, other, threads=threads))
+
+
+def _exact(pairs: Pairs) -> Pairs:
+    bounded = pairs.counters.get("bounded_lists") or pairs.counters.get("bounded_pairs")
+    return pairs if bounded else replace(pairs, recall=1.0)
 
 
 @dataclass(frozen=True, eq=False)
