@@ -1,4 +1,4 @@
-"""`sosie evaluate`: recall and precision of a result, against known pairs or against exact search on a sample."""
+"""`sosie evaluate`: recall and precision of a result, or how good signatures and keys are on a collection."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from sosie.cli.options import column_options, html_of, run_options
+from sosie.cli.options import column_options, html_of, output_options, run_options, source_of, source_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
 from sosie.evaluation.recall import SampledRecall
 from sosie.evaluation.result import Result, load_result
+from sosie.evaluation.signature_quality import SignatureQuality, Truth
 from sosie.evaluation.truth import TruthAgreement
 from sosie.features.shingles import Shingles
-from sosie.jobs.evaluate import SAMPLE, Evaluation
+from sosie.features.weighting import WEIGHTINGS
+from sosie.jobs.evaluate import SAMPLE, Evaluation, measure_signatures
+from sosie.report.signature_page import quality_rows
+from sosie.storage.output import Output
 
 
 class Evaluate(click.Group):
@@ -26,25 +30,13 @@ class Evaluate(click.Group):
         """Put the name of the own command before what is not the name of another."""
         return super().parse_args(ctx, args if args and args[0] in ("result", "signatures") else ["result", *args])
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return both names."""
-        return ["result", "signatures"]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the other command when it is called."""
-        if cmd_name == "signatures":
-            from sosie.cli.evaluate_signatures import signatures
-
-            return signatures
-        return result_command
-
 
 @click.group("evaluate", cls=Evaluate)
 def command() -> None:
     """Measure how good a result is, or how good signatures are."""
 
 
-@click.command("result")
+@command.command("result")
 @click.argument("result", type=click.Path(), metavar="RESULT")
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @click.option(
@@ -101,10 +93,10 @@ def _source(files: list[str], result: Result, options: dict[str, Any]) -> Source
         "id_column": options["id_column"],
         "html": html_of(options["html"], options["html_content"]),
     }
-    source_of = click.get_current_context().get_parameter_source
+    given_by = click.get_current_context().get_parameter_source
     names = {"text_column": ["text_column"], "id_column": ["id_column"], "html": ["html", "html_content"]}
     for column, said in result.columns.items():
-        if all(source_of(name) is ParameterSource.DEFAULT for name in names[column]):
+        if all(given_by(name) is ParameterSource.DEFAULT for name in names[column]):
             given[column] = said
     return Source(files, on_error="skip", max_expansion=options["max_expansion"], **given)
 
@@ -166,3 +158,69 @@ def _sample_lines(measured: SampledRecall, result: Result, seed: int) -> list[st
             "Note: the run did not list all pairs of dense groups (see its warnings); those are not found here."
         )
     return lines
+
+
+@command.command("signatures")
+@source_options
+@click.option(
+    "--spec",
+    "specs",
+    multiple=True,
+    metavar="METHOD:NAME=VALUE,...",
+    help="What to measure, as simhash:bits=64,weighting=tf-idf; can be repeated. [default: one of each family]",
+)
+@click.option("--sample", type=int, default=1000, show_default=True, help="Documents of which all pairs are compared.")
+@click.option(
+    "--cosine", type=float, default=0.9, show_default=True, help="From which cosine on documents are similar."
+)
+@click.option("-k", "--nearest", type=int, default=10, show_default=True, help="How many nearest documents count.")
+@click.option("--width", type=int, default=1, show_default=True, help="Words in a shingle of the true cosine.")
+@click.option(
+    "--weighting",
+    type=click.Choice(WEIGHTINGS),
+    default="tf-idf",
+    show_default=True,
+    help="Weights of the true cosine.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Another sample for each seed.")
+@click.option(
+    "-o", "--output", type=click.Path(), help="A directory for signatures.json and signatures.html, with plots."
+)
+@output_options
+def signatures(inputs: tuple[str, ...], **options: Any) -> None:
+    """Measure specs on the documents of INPUT: the cosines of a sample beside what signatures and keys make of them.
+
+    Signatures: the error of the cosine, precision and recall of a Hamming radius, the nearest documents, stress. Keys:
+    recall, precision and the size of results by similarity. A spec that names no shingles takes those of the cosine.
+    """
+    source = source_of(inputs, options)
+    truth = Truth(
+        Shingles(options["width"]),
+        options["weighting"],
+        options["sample"],
+        options["cosine"],
+        options["nearest"],
+        options["seed"],
+    )
+    output = Output(options["output"], options["overwrite"]) if options["output"] else None
+    with progress(options["quiet"] or options["as_json"]) as shown:
+        found = measure_signatures(
+            source, options["specs"], truth, output=output, threads=options["threads"], progress=shown
+        )
+    if options["as_json"]:
+        click.echo(json.dumps(found.to_dict()))
+    elif not options["quiet"]:
+        click.echo(_figures(found.measured, truth, found.documents))
+        if options["output"]:
+            click.echo(f"Written to {options['output']}")
+
+
+def _figures(measured: list[SignatureQuality], truth: Truth, documents: int) -> str:
+    lines = [
+        f"{documents:,} documents; all pairs of {measured[0].documents:,}, cosine of {truth.weighting} weights of"
+        f" {truth.shingles.width}-word shingles; similar from {truth.similar} on"
+    ]
+    for each in measured:
+        lines.append("")
+        lines += [f"{name:>34}: {value}" for name, value in quality_rows(each)["shown"].items()]
+    return "\n".join(lines)
