@@ -12,9 +12,9 @@ import xxhash
 
 from benchmarks.corpus import Corpus, shingles
 from benchmarks.measure import Row, best, row
-from sosie.deduplicate import dedup
 from sosie.documents.source import Source
 from sosie.evaluation.truth import agreement
+from sosie.jobs.dedup import dedup
 from sosie.matches.order import ordered_pairs
 from sosie.matches.sets.join import join_features
 from sosie.types import Features, Pairs

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sosie.matches.sets.partitions import CROWDED
 from tests import oracle, oracle_text
 
 import sosie
@@ -20,7 +21,7 @@ from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.result import load_result
 from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.evaluation.truth import agreement
-from sosie.matches.sets.partitions import CROWDED
+from sosie.signatures.registry import METHODS
 from sosie.storage.resident import mapping_of
 
 SPECIAL = [
@@ -150,7 +151,7 @@ def open_files() -> int:
 @pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
 def test_features_on_disk_give_the_same_result(table, method, monkeypatch, tmp_path):
     expected = outcome(sosie.dedup(table, 0.7, method=method))
-    monkeypatch.setattr("sosie.deduplicate.SPILL", 0)
+    monkeypatch.setattr("sosie.jobs.auto.SPILL", 0)
     before = open_files() if os.path.isdir("/proc/self/fd") else 0
     for output in (None, tmp_path / "out"):
         spilled = sosie.dedup(Source(table, batch_size=30), 0.7, method=method, output=output)
@@ -328,7 +329,7 @@ def test_recall_and_precision_on_a_planted_corpus(method, recall):
 
 def test_auto_is_exact_where_memory_allows(table, monkeypatch):
     assert sosie.dedup(table).report["parameters"]["method"]["method"] == "exact"
-    monkeypatch.setattr("sosie.deduplicate.physical_memory", lambda: 1000)
+    monkeypatch.setattr("sosie.jobs.auto.physical_memory", lambda: 1000)
     assert sosie.dedup(table).report["parameters"]["method"]["method"] == "minhash"
 
 
@@ -358,8 +359,8 @@ def test_memory_that_no_run_keeps_to_is_refused_before_anything_is_read():
 def test_pages_of_everything_that_is_mapped_are_given_back(table, monkeypatch):
     """The features and counts of the reference and of the documents, and their weights."""
     watched = []
-    monkeypatch.setattr("sosie.deduplicate.SPILL", 0)
-    monkeypatch.setattr("sosie.deduplicate.within", lambda limit, arrays: nullcontext(watched.extend(arrays)))
+    monkeypatch.setattr("sosie.jobs.auto.SPILL", 0)
+    monkeypatch.setattr("sosie.jobs.work.within", lambda limit, arrays: nullcontext(watched.extend(arrays)))
     job = Deduplicator(similarity="cosine", weighting="tf")
     job.run(table, against=table, memory=10**9)
     mapped = [array.dtype for array in watched if array is not None and mapping_of(array) is not None]
@@ -370,8 +371,8 @@ def test_pages_of_everything_that_is_mapped_are_given_back(table, monkeypatch):
 def test_memory_never_changes_the_result(table, method, monkeypatch):
     job = Deduplicator(method=method, threshold=Fraction(1, 2))
     free = job.run(table)
-    monkeypatch.setattr("sosie.deduplicate.SPILL", 16)
-    monkeypatch.setattr("sosie.deduplicate.FIXED_BYTES", 0)
+    monkeypatch.setattr("sosie.jobs.auto.SPILL", 16)
+    monkeypatch.setattr("sosie.jobs.auto.FIXED_BYTES", 0)
     assert outcome(job.run(table, memory=10**6)) == outcome(free)
 
 
@@ -432,6 +433,29 @@ def test_impossible_parameters(table, wrong, message, tmp_path):
     with pytest.raises(UsageError, match=message):
         sosie.dedup(table, output=tmp_path / "out", **wrong)
     assert list(tmp_path.iterdir()) == []
+
+
+OTHER_SPECS = [
+    sosie.FuzzyFingerprint,
+    sosie.PStable,
+    sosie.RandomProjection,
+    sosie.SvdEmbedding,
+    sosie.ThresholdEmbedding,
+    sosie.TopSig,
+]
+
+
+@pytest.mark.parametrize("method", [*(spec() for spec in OTHER_SPECS), Minhash, None, 7], ids=str)
+def test_a_method_that_dedup_does_not_know_is_refused_before_anything_is_read(method):
+    with pytest.raises(
+        UsageError, match=r"dedup matches by Exact\(\), Minhash\(\), Simhash\(\), or one of auto, .*got "
+    ):
+        sosie.dedup("no-such-file.jsonl", method=method)
+
+
+def test_every_spec_is_one_that_dedup_knows_or_refuses():
+    known = {"Minhash", "Simhash"}
+    assert {kind.__name__ for kind in METHODS.values()} == known | {kind.__name__ for kind in OTHER_SPECS}
 
 
 def test_an_output_is_replaced_only_on_request(table, tmp_path):

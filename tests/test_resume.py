@@ -29,9 +29,10 @@ import pytest
 from click.testing import CliRunner
 
 import sosie
-from sosie import Deduplicator, Minhash, Output, Shingles, Source, StorageError, UsageError, deduplicate
+from sosie import Deduplicator, Minhash, Output, Shingles, Source, StorageError, UsageError
 from sosie.cli import sosie as cli
 from sosie.evaluation.planted import PlantedCorpus
+from sosie.jobs import auto
 
 HINT = "Run again with --resume to go on."
 JOB = Deduplicator(threshold=Fraction(7, 10))
@@ -136,7 +137,7 @@ def die() -> None:
 
 def killed_at(number: int, corpus: Path, out: Path, spilled: bool) -> None:
     if spilled:
-        deduplicate.SPILL = 0
+        auto.SPILL = 0
     at_event(number, CHANGES, die)
     run(corpus, out)
 
@@ -298,7 +299,7 @@ def interrupted(corpus, expected, tmp_path) -> Path:
 
 def stop_at(step: str, job: Deduplicator, documents: Source, out: Path) -> None:
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt) as raised:
-        patch.setattr(f"sosie.deduplicate.{step}", raises(KeyboardInterrupt()))
+        patch.setattr(f"sosie.jobs.stages.{step}", raises(KeyboardInterrupt()))
         job.run(documents, output=Output(out, resume=True), threads=2)
     assert working_folders(out) and raised.value.__notes__ == [HINT]
 
@@ -311,8 +312,8 @@ def raises(error: BaseException):
 
 
 def test_what_was_done_is_not_done_again(corpus, expected, interrupted, monkeypatch):
-    for step in ("collect", "candidates"):
-        monkeypatch.setattr(f"sosie.deduplicate.{step}", raises(AssertionError(step)))
+    for step in ("collect", "match"):
+        monkeypatch.setattr(f"sosie.jobs.stages.{step}", raises(AssertionError(step)))
     for step in ("jsonl.format.split_lines", "csv.format.split_records", "parquet.format.split_parquet"):
         monkeypatch.setattr(f"sosie.documents.{step}", raises(AssertionError(step)))
     result = run(corpus, interrupted)
@@ -394,22 +395,22 @@ def test_other_options_start_anew(corpus, interrupted, tmp_path, caplog, other):
 
 
 def test_another_version_starts_anew(corpus, expected, interrupted, monkeypatch, caplog):
-    monkeypatch.setattr("sosie.deduplicate.__version__", "0.0.0")
+    monkeypatch.setattr("sosie.jobs.work.__version__", "0.0.0")
     run(corpus, interrupted)
     assert "options changed" in caplog.text and contents(interrupted) == expected
 
 
 def test_another_choice_of_method_uses_what_was_read_and_nothing_else(corpus, interrupted, tmp_path, monkeypatch):
     """The method that "auto" stands for depends on the machine's memory, which may be another one now."""
-    monkeypatch.setattr("sosie.deduplicate.physical_memory", lambda: 1000)
+    monkeypatch.setattr("sosie.jobs.auto.physical_memory", lambda: 1000)
     run(corpus, tmp_path / "anew")
-    monkeypatch.setattr("sosie.deduplicate.collect", raises(AssertionError()))
+    monkeypatch.setattr("sosie.jobs.stages.collect", raises(AssertionError()))
     assert run(corpus, interrupted).report["parameters"]["method"]["method"] == "minhash"
     assert contents(interrupted) == contents(tmp_path / "anew")
 
 
 def test_without_resume_a_run_starts_anew_and_removes_the_leftovers(corpus, expected, interrupted, monkeypatch, caplog):
-    monkeypatch.setattr("sosie.deduplicate.load_collection", lambda checkpoints, reading: checkpoints.load("read"))
+    monkeypatch.setattr("sosie.jobs.stages.load_collection", lambda checkpoints, reading: checkpoints.load("read"))
     JOB.run(source(corpus), output=interrupted, threads=2)
     assert contents(interrupted) == expected and not working_folders(interrupted) and not caplog.text
 
@@ -421,7 +422,7 @@ def test_nothing_to_resume_is_said(corpus, expected, tmp_path, caplog):
 
 
 def test_a_short_run_writes_no_checkpoint_and_a_long_one_does(corpus, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr("sosie.deduplicate.write_page", raises(OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr("sosie.jobs.stages.write_page", raises(OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(StorageError, match=r"No space left[^!]*permissions\.$"):
         JOB.run(source(corpus), output=tmp_path / "out")
     assert not list(tmp_path.iterdir())
@@ -429,7 +430,7 @@ def test_a_short_run_writes_no_checkpoint_and_a_long_one_does(corpus, expected, 
     with pytest.raises(StorageError, match=re.escape(HINT)):
         JOB.run(source(corpus), output=tmp_path / "out")
     monkeypatch.undo()
-    monkeypatch.setattr("sosie.deduplicate.collect", raises(AssertionError()))
+    monkeypatch.setattr("sosie.jobs.stages.collect", raises(AssertionError()))
     run(corpus, tmp_path / "out")
     assert contents(tmp_path / "out").keys() == expected.keys()
 
@@ -442,7 +443,7 @@ def test_a_checkpoint_that_nobody_asked_for_may_fail(corpus, expected, tmp_path,
 
 
 def test_an_error_that_no_other_try_cures_leaves_nothing(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("sosie.deduplicate.write_page", raises(AssertionError("a bug")))
+    monkeypatch.setattr("sosie.jobs.stages.write_page", raises(AssertionError("a bug")))
     with pytest.raises(AssertionError, match=r"^a bug$"):
         run(corpus, tmp_path / "out")
     assert not list(tmp_path.iterdir())
@@ -470,11 +471,11 @@ def test_data_that_cannot_be_compared_with_earlier_data_is_refused(tmp_path):
 def test_the_command_line(corpus, expected, tmp_path, monkeypatch):
     options = ["--threshold", "0.7", "--on-error", "skip", "--threads", "2", "--resume", "--quiet"]
     command = ["dedup", str(corpus), "-o", str(tmp_path / "out"), *options]
-    monkeypatch.setattr("sosie.deduplicate.write_page", raises(KeyboardInterrupt()))
+    monkeypatch.setattr("sosie.jobs.stages.write_page", raises(KeyboardInterrupt()))
     done = CliRunner().invoke(cli, command)
     assert done.exit_code == 130 and done.stderr == f"Interrupted; nothing was written. {HINT}\n"
     monkeypatch.undo()
-    monkeypatch.setattr("sosie.deduplicate.collect", raises(AssertionError()))
+    monkeypatch.setattr("sosie.jobs.stages.collect", raises(AssertionError()))
     done = CliRunner().invoke(cli, command)
     assert done.exit_code == 0 and done.output == ""
     assert contents(tmp_path / "out") == expected

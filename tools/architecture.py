@@ -14,7 +14,7 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- map: begin -->\n", "<!-- map: end -->\n"
 FLOW = (
     "errors.py", "arrays.py", "runs.py", "parallel.py", "types.py", "kernels", "storage", "documents", "text", 
-    "features", "signatures", "index", "matches", "search", "clusters", "evaluation", "report", "deduplicate.py", "cli",
+    "features", "signatures", "index", "matches", "search", "clusters", "evaluation", "report", "jobs", "cli",
     "__init__.py",
 )  # fmt: skip
 

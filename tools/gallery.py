@@ -17,7 +17,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from sosie.deduplicate import Deduplicator
+from sosie.jobs.dedup import Deduplicator
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 LARGEST = 200_000  # bytes of a picture

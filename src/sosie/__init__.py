@@ -20,8 +20,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sosie.deduplicate import Deduplicator as Deduplicator
-    from sosie.deduplicate import dedup as dedup
     from sosie.documents.source import Source as Source
     from sosie.errors import (
         DataError as DataError,
@@ -51,8 +49,10 @@ if TYPE_CHECKING:
     from sosie.index.probes import ProbeIndex as ProbeIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
+    from sosie.jobs.dedup import Deduplicator as Deduplicator
+    from sosie.jobs.dedup import dedup as dedup
+    from sosie.jobs.join import join as join
     from sosie.matches.candidates import Exact as Exact
-    from sosie.matches.join import join as join
     from sosie.matches.reference import Reference as Reference
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
@@ -100,7 +100,7 @@ _HOMES = {
     "Clusters": "sosie.types",
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
-    "Deduplicator": "sosie.deduplicate",
+    "Deduplicator": "sosie.jobs.dedup",
     "DocumentFrequencies": "sosie.features.frequencies",
     "Exact": "sosie.matches.candidates",
     "Features": "sosie.types",
@@ -135,8 +135,8 @@ _HOMES = {
     "ThresholdEmbedding": "sosie.signatures.threshold",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
-    "dedup": "sosie.deduplicate",
-    "join": "sosie.matches.join",
+    "dedup": "sosie.jobs.dedup",
+    "join": "sosie.jobs.join",
     "load_index": "sosie.index.files",
     "load_signatures": "sosie.signatures.files",
     "passages": "sosie.text.passages",

@@ -447,7 +447,7 @@ def test_real_bad_data(folder):
 def test_an_interrupt_is_exit_code_130_and_leaves_nothing(folder):
     before = names(folder)
     code = (
-        "import os, signal, sys, sosie.deduplicate as d\n"
+        "import os, signal, sys, sosie.jobs.stages as d\n"
         "d.collect = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.argv = ['sosie', 'dedup', 'in.jsonl', '-o', 'out', '--quiet']\n"
         "from sosie.cli import main\nmain()"

@@ -208,7 +208,7 @@ def test_wrong_values_and_the_missing_extra(tmp_path, monkeypatch):
 
 
 def test_extras_are_loaded_when_they_are_needed():
-    assert not {"resiliparse", "fastwarc"} & imported_by("import sosie.deduplicate")
+    assert not {"resiliparse", "fastwarc"} & imported_by("import sosie.jobs.dedup")
 
 
 def test_pages_nested_too_deeply_are_bad_records(tmp_path):

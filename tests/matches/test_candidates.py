@@ -7,15 +7,21 @@ import pytest
 from tests import oracle, oracle_measures
 
 from sosie import Exact, Features, Minhash, Simhash, UsageError
+from sosie.jobs.stages import Collapsed, match
 from sosie.matches import candidates as module
-from sosie.matches.candidates import candidates
 from sosie.matches.equal.sets import collapse
 from sosie.matches.sets.rows import rows_of
 from sosie.matches.sets.similarity import Similarity
+from sosie.matches.sides import Sides
 from sosie.matches.verify import verify_rows
 from sosie.storage.room import Room
 
 THRESHOLD = Fraction(4, 5)
+
+
+def candidates(method, features, sets, groups, threshold, room, similarity=Similarity()):  # noqa: B008
+    """The stage of the main job that chooses among the methods."""
+    return match(Collapsed(features, groups, sets, similarity, Sides.of(groups, 0)), method, threshold, room)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sosie.report.differences import CHUNK, WORDS, Run, differences, shorten
+from sosie.report.differences import CHUNK, WORDS, Stretch, differences, shorten
 from sosie.text.words import fold
 
 WORDY = st.lists(st.sampled_from("a b c A rose Rose, is, é ß \n".split(" ")), max_size=30).map(" ".join)
@@ -143,5 +143,5 @@ def test_what_is_left_out_is_counted(a, b, words, context, characters):
 
 
 def test_a_word_without_end_is_cut():
-    (run,) = shorten([Run("changed", ["x" * 10_000, "y" * 9_999 + " "])])
+    (run,) = shorten([Stretch("changed", ["x" * 10_000, "y" * 9_999 + " "])])
     assert run.text == "x" * CHUNK + "[… 9,800 more characters]" + "y" * CHUNK + "[… 9,800 more characters] "

@@ -14,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sosie
-from sosie.deduplicate import Deduplicator
 from sosie.errors import DataError
 from sosie.evaluation.planted import PlantedCorpus
+from sosie.jobs.dedup import Deduplicator
+from sosie.report.method import percent
 from sosie.report.page import write_page
 from sosie.report.panels import CHARACTERS, _similarity, name, safe
+from sosie.report.report import Against
 
 SECTIONS = ("warnings", "method", "plots", "threshold", "clusters", "sample", "cost")
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -116,7 +118,7 @@ def test_nothing_comes_from_elsewhere(demo):
 def test_the_same_result_gives_the_same_page(demo, tmp_path):
     result, folder = demo
     again = Deduplicator().run(folder / "documents.jsonl", output=tmp_path / "again", threads=1)
-    again.report.update({key: result.report[key] for key in ("stages", "seconds", "threads")})
+    again = replace(again, report=replace(again.report, stages=result.report.stages, threads=result.report.threads))
     assert page_of(result, tmp_path)[0] == page_of(again, tmp_path)[0]
 
 
@@ -220,8 +222,7 @@ def test_other_methods_and_clusters(tmp_path):
 
 def test_a_recall_that_is_not_stated(tmp_path):
     result = sosie.dedup(pa.table({"text": [LONG]}))
-    result.report["predicted_recall"] = None
-    text, _ = page_of(result, tmp_path)
+    text, _ = page_of(replace(result, report=replace(result.report, predicted_recall=None)), tmp_path)
     assert "<dd>not stated</dd>" in text and "no recall is predicted" in text
 
 
@@ -250,10 +251,13 @@ def test_recall_as_predicted_and_as_measured(demo, tmp_path):
     assert measured["sampled"] == 1_000 and measured["recall"] == 1 == measured["settled"] and not measured["missed"]
     pairs = f"{measured['found_pairs']:,} of {measured['true_pairs']:,} pairs in a sample"
     assert f"<dd>100 %<small>predicted; measured 100 %: {pairs}</small></dd>" in page_of(result, tmp_path)[0]
-    bounded = {**result.report, "predicted_recall": None, "measured": {**measured, "recall": 0.25, "settled": 0.99}}
+    true = measured["true_pairs"]
+    sampled = replace(result.report.measured, found_pairs=true // 4, unsettled_pairs=true // 100)
+    pairs = f"{true // 4:,} of {true:,} pairs in a sample"
+    bounded = replace(result.report, predicted_recall=None, measured=sampled)
     text, read = page_of(replace(result, report=bounded), tmp_path)
-    assert "<dt>pairs settled</dt><dd>99 %<small>measured: not both documents stay; " in text
-    assert f"{pairs} (25 %) are listed" in text
+    assert f"<dt>pairs settled</dt><dd>{percent(sampled.settled)}<small>measured: not both documents stay; " in text
+    assert f"{pairs} ({percent(sampled.recall)}) are listed" in text
     assert "so that no recall is predicted. As a check, 1,000 of 1,000 documents" in read.sections["method"]
 
 
@@ -268,18 +272,18 @@ def test_recall_as_predicted_and_as_measured(demo, tmp_path):
 )
 def test_the_measure_is_named(demo, tmp_path, parameters, said):
     result, _ = demo
-    report = {**result.report, "parameters": {**result.report["parameters"], **parameters}}
+    report = replace(result.report, parameters=replace(result.report.parameters, **parameters))
     assert said in page_of(replace(result, report=report), tmp_path)[1].sections["method"]
 
 
 def test_a_reference_is_named(demo, tmp_path):
     result, _ = demo
-    counts = {**result.report["counts"], "dropped_against": 1_234}
-    against = {"inputs": ["old.jsonl", "<b>.jsonl", "c", "d"], "documents": 56_789, "only": False}
-    said = page_of(replace(result, report={**result.report, "counts": counts, "against": against}), tmp_path)[1]
+    counts = replace(result.report.counts, dropped_against=1_234)
+    against = Against(("old.jsonl", "<b>.jsonl", "c", "d"), 56_789, 0, only=False)
+    said = page_of(replace(result, report=replace(result.report, counts=counts, against=against)), tmp_path)[1]
     assert "1,234 documents went because of a similar one among the 56,789 of the reference" in said.sections["method"]
     assert "not compared with each other" not in said.sections["method"]
-    alone = {**result.report, "counts": counts, "against": {**against, "only": True}}
+    alone = replace(result.report, counts=counts, against=replace(against, only=True))
     said = page_of(replace(result, report=alone), tmp_path)[1]
     assert "The documents were not compared with each other." in said.sections["method"]
     assert "(old.jsonl, <b>.jsonl, c and 1 more)" in said.sections["method"]

@@ -7,10 +7,9 @@ import pytest
 
 from sosie.cli.render import render_report
 from sosie.matches.candidates import Exact
-from sosie.report.stages import Stages
-from sosie.report.summary import GIANT, counts, describe, warnings
+from sosie.report.report import Counts, describe
+from sosie.report.summary import GIANT, warnings
 from sosie.signatures.simhash import Simhash
-from sosie.storage.resident import physical_memory
 from sosie.types import Clusters, VerifiedPairs
 
 
@@ -24,9 +23,13 @@ def numbers(**changes):
     return {**plain, "clusters": 0, "largest_cluster": 1, **changes}
 
 
+def tally(**changes) -> Counts:
+    return Counts(**{**numbers(**changes), "kept": changes.get("documents", 1000)})
+
+
 def test_counts_add_up():
     clusters = Clusters(np.array([0, 0, 2, 3, 3, 3]), np.ones(6))
-    assert counts(6, 1, 1, clusters, pairs(4)) == {
+    assert Counts.of(6, 1, 1, clusters, pairs(4)).to_dict() == {
         "documents": 6,
         "kept": 2,
         "dropped": 3,
@@ -36,25 +39,25 @@ def test_counts_add_up():
         "clusters": 2,
         "largest_cluster": 3,
     }
-    assert counts(0, 0, 0, Clusters(np.empty(0, np.int64), np.empty(0)), pairs(0))["largest_cluster"] == 0
+    assert Counts.of(0, 0, 0, Clusters(np.empty(0, np.int64), np.empty(0)), pairs(0)).largest_cluster == 0
 
 
 def test_a_lost_document_is_an_error():
     with pytest.raises(AssertionError, match="lost"):
-        counts(7, 0, 0, Clusters(np.arange(6), np.ones(6)), pairs(0))
+        Counts.of(7, 0, 0, Clusters(np.arange(6), np.ones(6)), pairs(0))
 
 
 def test_warnings():
-    assert warnings(numbers(), {}) == []
-    assert warnings(numbers(largest_cluster=GIANT - 1), {}) == []
-    assert warnings(numbers(documents=10 * GIANT + 1, largest_cluster=GIANT), {}) == []
-    (giant,) = warnings(numbers(largest_cluster=GIANT), {})
+    assert warnings(tally(), {}) == []
+    assert warnings(tally(largest_cluster=GIANT - 1), {}) == []
+    assert warnings(tally(documents=10 * GIANT + 1, largest_cluster=GIANT), {}) == []
+    (giant,) = warnings(tally(largest_cluster=GIANT), {})
     assert f"{GIANT} of 1,000" in giant
-    (bounded,) = warnings(numbers(), {"bounded_lists": 2, "bounded_comparisons": 1234})
+    (bounded,) = warnings(tally(), {"bounded_lists": 2, "bounded_comparisons": 1234})
     assert "1,234" in bounded
-    (star,) = warnings(numbers(), {"bounded_pairs": 99})
+    (star,) = warnings(tally(), {"bounded_pairs": 99})
     assert "99 pairs" in star
-    (wordless,) = warnings(numbers(without_features=3), {})
+    (wordless,) = warnings(tally(without_features=3), {})
     assert "3 documents without words" in wordless
 
 
@@ -62,15 +65,6 @@ def test_methods_are_described_as_data():
     assert describe(Exact()) == {"method": "exact", "shingles": {"width": 3, "unit": "word"}}
     spec = Simhash(bits=128)
     assert describe(spec) == {**spec.to_dict(), "digest": spec.digest}
-
-
-def test_stages_measure_what_ran_and_only_that():
-    stages = Stages()
-    with stages.run("one"), pytest.raises(ZeroDivisionError), stages.run("broken"):
-        1 / 0  # noqa: B018
-    assert [stage["stage"] for stage in stages.finished] == ["one"]
-    assert stages.seconds == stages.finished[0]["seconds"] >= 0
-    assert 0 < stages.finished[0]["peak_memory_bytes"] < physical_memory()
 
 
 @pytest.mark.parametrize(("clusters", "said"), [("anchored", "with the kept one"), ("transitive", "along a chain")])

@@ -20,8 +20,9 @@ from sosie.cli.options import (
 from sosie.cli.progress import notices, progress
 from sosie.cli.render import render_report
 from sosie.clusters.keep import RULES
-from sosie.deduplicate import Deduplicator, MethodName
 from sosie.errors import UsageError
+from sosie.jobs.dedup import Deduplicator
+from sosie.jobs.parameters import MethodName
 from sosie.matches.reference import Reference, is_stored
 from sosie.storage.output import Output
 
@@ -86,9 +87,9 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             progress=shown,
         )
     if as_json:
-        click.echo(json.dumps(result.report))
+        click.echo(json.dumps(result.report.to_dict()))
     elif not quiet:
-        click.echo(render_report(result.report))
+        click.echo(render_report(result.report.to_dict()))
         click.echo("Dry run: nothing was written." if dry_run else f"Written to {output.path}")
 
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import click
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from sosie.cli.options import output_options
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
-from sosie.deduplicate import Deduplicator
 from sosie.evaluation.planted import PlantedCorpus
-from sosie.evaluation.truth import agreement
-from sosie.matches.sets.threshold import as_fraction
-from sosie.storage.output import OutputDirectory
-from sosie.types import Pairs
-
-THRESHOLD = "0.8"
+from sosie.jobs.demo import CORPUS, RESULT, demonstrate
+from sosie.storage.output import Output
 
 
 @click.command("demo")
@@ -31,39 +23,17 @@ THRESHOLD = "0.8"
 @output_options
 def command(output: str, documents: int, seed: int, **options: Any) -> None:
     """Generate a corpus with planted near-duplicates, de-duplicate it, and compare with the known truth."""
-    quiet, as_json, overwrite = options["quiet"], options["as_json"], options["overwrite"]
-    corpus = PlantedCorpus(documents, seed=seed)
-    files, truth = Path(output) / "corpus", corpus.pairs(THRESHOLD)
-    with OutputDirectory(files, overwrite) as directory:
-        write_corpus(corpus, truth, directory.path)
-    job = Deduplicator(threshold=as_fraction(THRESHOLD))
+    quiet, as_json = options["quiet"], options["as_json"]
+    corpus, place = PlantedCorpus(documents, seed=seed), Output(output, options["overwrite"])
     with progress(quiet or as_json) as shown:
-        result = job.run(
-            os.fspath(files / "documents.jsonl"),
-            output=Path(output) / "deduplicated",
-            overwrite=overwrite,
-            threads=options["threads"],
-            progress=shown,
-        )
-    score = agreement(result.found, truth)
+        found = demonstrate(corpus, place, threads=options["threads"], progress=shown)
+    score = found.score
     if as_json:
-        click.echo(json.dumps({**result.report, "recall": score.recall, "precision": score.precision}))
+        click.echo(json.dumps(found.to_dict()))
     elif not quiet:
-        click.echo(render_report(result.report))
+        click.echo(render_report(found.result.report.to_dict()))
         click.echo(
             f"{score.right:>12,} of the {score.true:,} planted pairs found:"
             f" recall {score.recall:.4f}, precision {score.precision:.4f}"
         )
-        click.echo(f"Corpus: {files}\nReport: {Path(output) / 'deduplicated' / 'report.html'}")
-
-
-def write_corpus(corpus: PlantedCorpus, truth: Pairs, directory: Path) -> None:
-    """Write documents.jsonl, truth.parquet (the pairs at the threshold) and a manifest."""
-    with open(directory / "documents.jsonl", "w", encoding="utf-8") as file:
-        for table in corpus.tables():
-            for document in table.to_pylist():
-                file.write(json.dumps(document) + "\n")
-    names = {side: pa.array([f"d{row}" for row in rows.tolist()]) for side, rows in (("a", truth.a), ("b", truth.b))}
-    pq.write_table(pa.table(names), directory / "truth.parquet")
-    manifest = {"format": "sosie-corpus", "documents": corpus.documents, "copies": corpus.copies, "seed": corpus.seed}
-    (directory / "manifest.json").write_text(json.dumps({**manifest, "threshold": float(THRESHOLD)}) + "\n", "utf-8")
+        click.echo(f"Corpus: {Path(output) / CORPUS}\nReport: {Path(output) / RESULT / 'report.html'}")

@@ -1,4 +1,4 @@
-"""`sosie evaluate`: recall and precision of a result, against known pairs or against exact search on a sample."""
+"""`sosie evaluate`: recall and precision of a result, or how good signatures and keys are on a collection."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from sosie.cli.options import column_options, html_of, run_options
+from sosie.cli.options import column_options, html_of, output_options, run_options, source_of, source_options
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
-from sosie.errors import UsageError
-from sosie.evaluation.result import Result, load_result, numbered_documents
+from sosie.evaluation.result import Result, load_result
 from sosie.evaluation.sampling.recall import SampledRecall
-from sosie.evaluation.sampling.sample import sampled_recall
-from sosie.evaluation.truth import TruthAgreement, compare_with_truth
-from sosie.evaluation.truth_file import read_truth
+from sosie.evaluation.signatures.quality import SignatureQuality, Truth
+from sosie.evaluation.truth import TruthAgreement
 from sosie.features.shingles import Shingles
-from sosie.matches.sets.threshold import as_fraction
-from sosie.report.stages import Stages
-
-SAMPLE = 1000
+from sosie.features.weighting import WEIGHTINGS
+from sosie.jobs.evaluate import SAMPLE, Evaluation, measure_signatures
+from sosie.report.signature_page import quality_rows
+from sosie.storage.output import Output
 
 
 class Evaluate(click.Group):
@@ -32,25 +30,13 @@ class Evaluate(click.Group):
         """Put the name of the own command before what is not the name of another."""
         return super().parse_args(ctx, args if args and args[0] in ("result", "signatures") else ["result", *args])
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return both names."""
-        return ["result", "signatures"]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the other command when it is called."""
-        if cmd_name == "signatures":
-            from sosie.cli.evaluate_signatures import signatures
-
-            return signatures
-        return result_command
-
 
 @click.group("evaluate", cls=Evaluate)
 def command() -> None:
     """Measure how good a result is, or how good signatures are."""
 
 
-@click.command("result")
+@command.command("result")
 @click.argument("result", type=click.Path(), metavar="RESULT")
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @click.option(
@@ -79,42 +65,25 @@ def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None
     default, the files that the report of `sosie dedup` names. Columns, threshold and shingles are those of the report
     as far as it says.
     """
-    quiet, as_json, truth = options["quiet"], options["as_json"], options["truth"]
+    quiet, as_json, seed = options["quiet"], options["as_json"], options["seed"]
     opened = load_result(result)
+    job = Evaluation(
+        truth=options["truth"],
+        sample=options["sample"],
+        seed=seed,
+        threshold=options["threshold"],
+        shingles=_shingles(opened, options),
+    )
     files = list(inputs) or opened.inputs
-    size = options["sample"] or (None if truth else SAMPLE)
-    if opened.across and (files or size):
-        raise UsageError(f"{result}: holds pairs of two collections. Compare them with a --truth alone, without INPUT.")
-    if size and not files:
-        raise UsageError(f"name the documents that were read: sosie evaluate {result} --sample {size} INPUT...")
-    said: dict[str, Any] = {"result": result}
-    lines: list[str] = []
+    source = _source(files, opened, options) if files else None
     with progress(quiet or as_json) as shown:
-        stages = Stages(shown)
-        if truth:
-            with stages.run("truth") as stage:
-                agreed = _against_truth(opened, truth, files, options, stage.advance)
-            said["truth"], more = _truth_report(agreed, opened.across)
-            lines += more
-        if size:
-            with stages.run("sample") as stage:
-                measured = sampled_recall(
-                    opened,
-                    _source(files, opened, options),
-                    size=size,
-                    seed=options["seed"],
-                    threshold=None if options["threshold"] is None else as_fraction(options["threshold"]),
-                    shingles=_shingles(opened, options),
-                    threads=options["threads"],
-                    advance=stage.advance,
-                )
-            said["sample"], more = _sample_report(measured, opened, options["seed"])
-            lines += more
-    said["stages"] = stages.finished
+        found = job.run(opened, source, threads=options["threads"], progress=shown)
     if as_json:
-        click.echo(json.dumps(said, ensure_ascii=False))
+        click.echo(json.dumps({"result": result, **found.to_dict()}, ensure_ascii=False))
     elif not quiet:
-        click.echo("\n".join(lines))
+        truth = [] if found.truth is None else _truth_lines(found.truth, opened.across)
+        sample = [] if found.sample is None else _sample_lines(found.sample, opened, seed)
+        click.echo("\n".join([*truth, *sample]))
 
 
 def _source(files: list[str], result: Result, options: dict[str, Any]) -> Source:
@@ -124,10 +93,10 @@ def _source(files: list[str], result: Result, options: dict[str, Any]) -> Source
         "id_column": options["id_column"],
         "html": html_of(options["html"], options["html_content"]),
     }
-    source_of = click.get_current_context().get_parameter_source
+    given_by = click.get_current_context().get_parameter_source
     names = {"text_column": ["text_column"], "id_column": ["id_column"], "html": ["html", "html_content"]}
     for column, said in result.columns.items():
-        if all(source_of(name) is ParameterSource.DEFAULT for name in names[column]):
+        if all(given_by(name) is ParameterSource.DEFAULT for name in names[column]):
             given[column] = said
     return Source(files, on_error="skip", max_expansion=options["max_expansion"], **given)
 
@@ -142,42 +111,13 @@ def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:
     return replace(default, width=default.width if width is None else width, unit=unit or default.unit)
 
 
-def _against_truth(
-    result: Result, path: str, files: list[str], options: dict[str, Any], advance: Any
-) -> TruthAgreement:
-    truth = read_truth(path, result.id_type)
-    if not files:
-        return compare_with_truth(result, truth)
-    reading = _source(files, result, options).batches(options["threads"])
-    for batch in reading:
-        advance(len(batch) + len(batch.rejects))
-    result.check_documents(reading)
-    return compare_with_truth(result, truth, numbered_documents(reading), reading.documents - reading.rejected)
-
-
-def _truth_report(agreed: TruthAgreement, across: bool) -> tuple[dict[str, Any], list[str]]:
+def _truth_lines(agreed: TruthAgreement, across: bool) -> list[str]:
     pairs, clusters = agreed.pairs, agreed.clusters
-    said: dict[str, Any] = {
-        "true_pairs": pairs.true,
-        "found_pairs": pairs.found,
-        "right_pairs": pairs.right,
-        "recall": pairs.recall,
-        "precision": pairs.precision,
-        "repeated_pairs": agreed.repeated,
-        "self_pairs": agreed.selves,
-        "ids_checked": agreed.checked,
-    }
     lines = [
         f"{pairs.recall:>12.4f} recall: {pairs.right:,} of {pairs.true:,} true pairs found",
         f"{pairs.precision:>12.4f} precision: {pairs.right:,} of {pairs.found:,} found pairs true",
     ]
     if clusters is not None:
-        said["clusters"] = {
-            "f1": clusters.f1,
-            "recall": clusters.recall,
-            "precision": clusters.precision,
-            "adjusted_rand": clusters.adjusted_rand,
-        }
         lines += [
             f"{clusters.f1:>12.4f} F1 of the pairs in one cluster: recall {clusters.recall:.4f},"
             f" precision {clusters.precision:.4f}",
@@ -190,12 +130,11 @@ def _truth_report(agreed: TruthAgreement, across: bool) -> tuple[dict[str, Any],
         )
     if not agreed.checked and not across:
         lines.append("Note: name the documents (INPUT...) to check that all ids of the truth are among them.")
-    return said, lines
+    return lines
 
 
-def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[dict[str, Any], list[str]]:
+def _sample_lines(measured: SampledRecall, result: Result, seed: int) -> list[str]:
     low, high = measured.interval
-    said: dict[str, Any] = {"seed": seed, **measured.described()}
     lines = [f"{measured.sampled:>12,} of {measured.documents:,} documents compared with all (seed {seed})"]
     if measured.recall is None:
         remedy = "; take a larger sample" if measured.sampled < measured.documents else ""
@@ -218,4 +157,70 @@ def _sample_report(measured: SampledRecall, result: Result, seed: int) -> tuple[
         lines.append(
             "Note: the run did not list all pairs of dense groups (see its warnings); those are not found here."
         )
-    return said, lines
+    return lines
+
+
+@command.command("signatures")
+@source_options
+@click.option(
+    "--spec",
+    "specs",
+    multiple=True,
+    metavar="METHOD:NAME=VALUE,...",
+    help="What to measure, as simhash:bits=64,weighting=tf-idf; can be repeated. [default: one of each family]",
+)
+@click.option("--sample", type=int, default=1000, show_default=True, help="Documents of which all pairs are compared.")
+@click.option(
+    "--cosine", type=float, default=0.9, show_default=True, help="From which cosine on documents are similar."
+)
+@click.option("-k", "--nearest", type=int, default=10, show_default=True, help="How many nearest documents count.")
+@click.option("--width", type=int, default=1, show_default=True, help="Words in a shingle of the true cosine.")
+@click.option(
+    "--weighting",
+    type=click.Choice(WEIGHTINGS),
+    default="tf-idf",
+    show_default=True,
+    help="Weights of the true cosine.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Another sample for each seed.")
+@click.option(
+    "-o", "--output", type=click.Path(), help="A directory for signatures.json and signatures.html, with plots."
+)
+@output_options
+def signatures(inputs: tuple[str, ...], **options: Any) -> None:
+    """Measure specs on the documents of INPUT: the cosines of a sample beside what signatures and keys make of them.
+
+    Signatures: the error of the cosine, precision and recall of a Hamming radius, the nearest documents, stress. Keys:
+    recall, precision and the size of results by similarity. A spec that names no shingles takes those of the cosine.
+    """
+    source = source_of(inputs, options)
+    truth = Truth(
+        Shingles(options["width"]),
+        options["weighting"],
+        options["sample"],
+        options["cosine"],
+        options["nearest"],
+        options["seed"],
+    )
+    output = Output(options["output"], options["overwrite"]) if options["output"] else None
+    with progress(options["quiet"] or options["as_json"]) as shown:
+        found = measure_signatures(
+            source, options["specs"], truth, output=output, threads=options["threads"], progress=shown
+        )
+    if options["as_json"]:
+        click.echo(json.dumps(found.to_dict()))
+    elif not options["quiet"]:
+        click.echo(_figures(found.measured, truth, found.documents))
+        if options["output"]:
+            click.echo(f"Written to {options['output']}")
+
+
+def _figures(measured: list[SignatureQuality], truth: Truth, documents: int) -> str:
+    lines = [
+        f"{documents:,} documents; all pairs of {measured[0].documents:,}, cosine of {truth.weighting} weights of"
+        f" {truth.shingles.width}-word shingles; similar from {truth.similar} on"
+    ]
+    for each in measured:
+        lines.append("")
+        lines += [f"{name:>34}: {value}" for name, value in quality_rows(each)["shown"].items()]
+    return "\n".join(lines)

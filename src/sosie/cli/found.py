@@ -12,6 +12,7 @@ import click
 import pyarrow.parquet as pq
 
 from sosie.errors import UsageError
+from sosie.jobs.search import SearchReport
 from sosie.report.method import percent
 from sosie.report.summary import counted
 from sosie.search.excerpts import marked
@@ -50,14 +51,14 @@ def render_found(table: Any, form: str) -> None:
         click.echo(line)
 
 
-def render_summary(report: dict[str, Any]) -> str:
+def render_summary(report: SearchReport) -> str:
     """Say how much was found, and how much of what there is that should be."""
-    recall = report["recall"]
+    recall = report.recall
     said = "unknown" if recall is None else "exact" if recall == 1 else f"{percent(recall)} expected"
-    asked = "1 query" if report["queries"] == 1 else f"{report['queries']:,} queries"
-    lines = [f"{report['matches']:,} match{'' if report['matches'] == 1 else 'es'} of {asked}; recall: {said}"]
-    if report["without_features"]:
-        lines.append(f"Note: {counted(report['without_features'], 'query')} without words, which nothing matches")
+    asked = "1 query" if report.queries == 1 else f"{report.queries:,} queries"
+    lines = [f"{report.matches:,} match{'' if report.matches == 1 else 'es'} of {asked}; recall: {said}"]
+    if report.without_features:
+        lines.append(f"Note: {counted(report.without_features, 'query')} without words, which nothing matches")
     return "\n".join(lines)
 
 

@@ -2,39 +2,195 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import json
+from typing import Any
 
 import click
 
-SUBCOMMANDS = {
-    "build": ("index_build", "Build an index of documents or saved signatures."),
-    "add": ("index_change", "Add documents or saved signatures to an index."),
-    "remove": ("index_change", "Remove documents from an index by their ids."),
-    "info": ("index_look", "Say what an index is, without reading it."),
-    "verify": ("index_look", "Check every file of an index."),
-}
+from sosie.cli.kinds import build_options, built_with, windows_of
+from sosie.cli.options import (
+    is_given,
+    output_options,
+    print_options,
+    refuse_reading,
+    run_options,
+    shingle_options,
+    source_of,
+    source_options,
+)
+from sosie.cli.progress import progress
+from sosie.cli.render import render_left_out
+from sosie.cli.signer import form_of, signer_of, signer_options
+from sosie.errors import UsageError
+from sosie.jobs.index import BuildReport, IndexBuilder, add_to_index, remove_from_index, verify_index
+from sosie.jobs.inputs import are_signatures
+from sosie.report.summary import counted
+from sosie.report.timing import Progress
+from sosie.search.entries import Form
+from sosie.search.files import describe_index
+from sosie.search.windows import Windows
+from sosie.storage.output import Output
+
+WORDS = 100  # of a passage that is indexed
+OWN = ("inputs", "output", "overwrite", "threads", "quiet", "as_json", "kind")
 
 
-class Subcommands(click.Group):
-    """A group that imports each of its commands when it is called."""
+class InOrder(click.Group):
+    """A group that lists its commands as they are written here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's file."""
-        if cmd_name not in SUBCOMMANDS:
-            return None
-        found: click.Command = getattr(import_module(f"sosie.cli.{SUBCOMMANDS[cmd_name][0]}"), cmd_name)
-        return found
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, said) for name, (_, said) in SUBCOMMANDS.items()])
+        """Return the names."""
+        return list(self.commands)
 
 
-@click.command("index", cls=Subcommands)
+@click.group("index", cls=InOrder)
 def command() -> None:
     """Build an index of documents, change it, and check it. `sosie search` asks it."""
+
+
+@command.command("build", short_help="Build an index of documents or saved signatures.")
+@source_options
+@click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write the index to.")
+@build_options
+@click.option("--keep-texts", is_flag=True, help="Keep the texts, too: `sosie search --passages` shows them.")
+@click.option("--passages", is_flag=True, help="Index overlapping passages of the documents instead of whole ones.")
+@click.option("--words", type=int, help=f"Passages: words of each. [default: {WORDS}]")
+@click.option("--overlap", type=int, help="Passages: words that neighbours share. [default: half of them]")
+@signer_options
+@shingle_options
+@output_options
+def build(inputs: tuple[str, ...], **options: Any) -> None:
+    """Build an index of INPUT: documents (see `sosie dedup`), signed as by `sosie sign`, or what that wrote.
+
+    The signer is kept with the index, so that `sosie search` signs texts the same way.
+    """
+    quiet, as_json = options["quiet"], options["as_json"]
+    with progress(quiet or as_json) as shown:
+        report = _build(inputs, options, shown)
+    if as_json:
+        click.echo(json.dumps(report.to_dict()))
+    elif not quiet:
+        rows = counted(report.rows, "passage" if options["passages"] else "row")
+        read = counted(report.documents, "document")
+        click.echo(f"{rows} of {read} indexed ({report.kind}, {report.digest})")
+        render_left_out(report.without_features, report.rejected)
+        click.echo(f"Written to {options['output']}")
+
+
+def _build(inputs: tuple[str, ...], options: dict[str, Any], shown: Progress) -> BuildReport:
+    kind, parameters = options["kind"], built_with(options)
+    output = Output(options["output"], options["overwrite"])
+    if are_signatures(inputs):
+        refuse_reading(inputs[0], options, (*OWN, *parameters))
+        return IndexBuilder(kind=kind, parameters=parameters).from_signatures(inputs[0], output, progress=shown)
+    source = source_of(inputs, options)
+    spec, signer, reads = signer_of(options)
+    form = Form(keys=form_of(spec, options)["keys"], windows=_windows(options), texts=options["keep_texts"])
+    job = IndexBuilder(kind=kind, parameters=parameters, form=form)
+    return job.from_documents(source, signer, output, reads=reads, threads=options["threads"], progress=shown)
+
+
+def _windows(options: dict[str, Any]) -> Windows | None:
+    if options["passages"]:
+        return windows_of(options, WORDS)
+    for name in ("words", "overlap"):
+        if is_given(name):
+            raise UsageError(f"--{name} is for --passages")
+    return None
+
+
+@command.command("add", short_help="Add documents or saved signatures to an index.")
+@click.argument("directory", type=click.Path(), metavar="DIR")
+@source_options
+@run_options
+def add(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
+    """Add INPUT to the index in DIR: documents, signed like those that are there, or what `sosie sign` wrote.
+
+    An id that is in the index is an error, and nothing has changed. The new index takes the place of the old one as a
+    whole; whoever has the old one open goes on with it.
+    """
+    quiet, as_json, threads = options["quiet"], options["as_json"], options["threads"]
+    saved = are_signatures(inputs)
+    if saved:
+        refuse_reading(inputs[0], options, ("directory", "inputs", "threads", "quiet", "as_json"))
+    documents = inputs[0] if saved else source_of(inputs, options)
+    with progress(quiet or as_json) as shown:
+        report = add_to_index(directory, documents, threads=threads, progress=shown)
+    if as_json:
+        click.echo(json.dumps(report.to_dict()))
+    elif not quiet:
+        click.echo(f"{counted(report.added, 'row')} added; {directory} has {report.rows:,}")
+        render_left_out(report.without_features, report.rejected)
+
+
+@command.command("remove", short_help="Remove documents from an index by their ids.")
+@click.argument("directory", type=click.Path(), metavar="DIR")
+@click.argument("names", nargs=-1, metavar="[ID]...")
+@click.option("--ids", "file", type=click.Path(dir_okay=False), help="A UTF-8 file with one id per line.")
+@print_options
+def remove(directory: str, names: tuple[str, ...], file: str | None, quiet: bool, as_json: bool) -> None:
+    """Remove documents from the index in DIR by their ids, and their texts if it keeps them.
+
+    An unknown id is an error, and nothing has changed. Of an index of passages, all passages of a document go.
+    """
+    if bool(names) == bool(file):
+        raise UsageError("name the documents to remove: either ID..., or --ids FILE")
+    report = remove_from_index(directory, _read_ids(file) if file else names)
+    if as_json:
+        click.echo(json.dumps(report))
+    elif not quiet:
+        click.echo(f"{counted(report['removed'], 'row')} removed; {directory} has {report['rows']:,}")
+
+
+def _read_ids(file: str) -> list[str]:
+    try:
+        with open(file, encoding="utf-8") as lines:
+            return [line.rstrip("\r\n") for line in lines if line.strip()]
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read ({error.strerror}). Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: is not UTF-8 ({error}).") from error
+
+
+@command.command("info", short_help="Say what an index is, without reading it.")
+@click.argument("directory", type=click.Path(), metavar="DIR")
+@print_options
+def info(directory: str, quiet: bool, as_json: bool) -> None:
+    """Say what the index in DIR is: kind, rows, bits, how its rows were signed, and sizes. Nothing else is read."""
+    said = describe_index(directory)
+    if as_json:
+        click.echo(json.dumps(said))
+    elif not quiet:
+        click.echo("\n".join(f"{name:>12}: {value}" for name, value in _lines(said)))
+
+
+def _lines(said: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [("kind", f"{said['kind'] or '?'} ({said['class']}, format {said['version']})")]
+    lines.append(("rows", f"{said['rows']:,}" + (f", {said['removed']:,} removed" if said["removed"] else "")))
+    lines.append(("ids", said["ids"]))
+    lines += [(name, f"{said[name]:,}") for name in ("bits", "tables") if name in said]
+    lines += [(name.replace("_", " "), str(value)) for name, value in said["parameters"].items() if value is not None]
+    lines.append(("digest", said["digest"] or "unknown"))
+    spec = said["spec"]
+    lines.append(("signer", json.dumps(spec) if spec else "none: it takes signatures only"))
+    if said["passages"]:
+        lines.append(
+            ("passages", "of {words:,} words, of which neighbours share {overlap:,}".format(**said["passages"]))
+        )
+    return lines + [(f"{name} size", f"{size:,} bytes") for name, size in said["bytes"].items() if size]
+
+
+@command.command("verify", short_help="Check every file of an index.")
+@click.argument("directory", type=click.Path(), metavar="DIR")
+@print_options
+def verify(directory: str, quiet: bool, as_json: bool) -> None:
+    """Check every file of the index in DIR: sizes, checksums, and whether everything fits together.
+
+    Damage is an error that names the file, with exit code 1.
+    """
+    report = verify_index(directory)
+    if as_json:
+        click.echo(json.dumps(report))
+    elif not quiet:
+        checked = ", ".join(report["checked"])
+        click.echo(f"{directory}: {checked} checked, {report['rows']:,} rows; everything is as it was written")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -19,12 +18,10 @@ from sosie.cli.options import (
     threshold_option,
 )
 from sosie.cli.progress import progress
-from sosie.deduplicate import Deduplicator, in_memory
 from sosie.documents.source import Source
-from sosie.errors import UsageError
-from sosie.evaluation.inspection import Inspection, Lengths, Repeats, inspect
-from sosie.report.stages import Stages
-from sosie.report.summary import describe
+from sosie.evaluation.inspection import Inspection, Lengths, Repeats
+from sosie.jobs.inspect import inspect_documents
+from sosie.jobs.parameters import DedupParameters
 from sosie.storage.size import show_size
 
 SHOWN = 8  # scripts in the table; --json has all
@@ -44,7 +41,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     INPUT is read once and nothing is written. Bad records are counted by reason; `sosie dedup` stops at the first
     one unless it has --on-error skip.
     """
-    quiet, as_json, threads = options["quiet"], options["as_json"], options["threads"]
+    quiet, as_json = options["quiet"], options["as_json"]
     source = Source(
         list(inputs),
         text_column=options["text_column"],
@@ -54,47 +51,13 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         max_expansion=options["max_expansion"],
     )
     measure = {name: options[name] for name in ("threshold", "similarity", "weighting")}
-    job = Deduplicator(shingles=shingles_of(options), **measure)
+    job = DedupParameters(shingles=shingles_of(options), **measure)
     with progress(quiet or as_json) as shown:
-        stages = Stages(shown)
-        with stages.run("inspect") as stage:
-            reading = source.batches(threads)
-
-            def advance(count: int) -> None:
-                stage.expect(reading.expected)
-                stage.advance(count)
-
-            found = inspect(reading, job.shingles, threads=threads, advance=advance)
-    plan = plan_of(found, job, options["memory"])
+        done = inspect_documents(source, job, memory=options["memory"], threads=options["threads"], progress=shown)
     if as_json:
-        report = {**asdict(found), "usable": found.usable, "dedup": plan, "stages": stages.finished}
-        click.echo(json.dumps(report))
+        click.echo(json.dumps(done.to_dict()))
     elif not quiet:
-        click.echo("\n".join(_rows(found, plan)))
-
-
-def plan_of(found: Inspection, job: Deduplicator, memory: int | None = None) -> dict[str, Any]:
-    """Return what `sosie dedup` would do: the method by its own rule, and the bytes that features and lists take.
-
-    The method is None where the memory is too little for any; then `problem` says what is needed.
-    """
-    method, problem = None, None
-    try:
-        method = describe(job.choose(found.features, found.usable, memory))["method"]
-    except UsageError as error:
-        problem = str(error)
-    return {
-        "method": method,
-        "problem": problem,
-        "threshold": float(job.threshold),
-        "similarity": job.similarity,
-        "weighting": job.weighting,
-        "memory": memory,
-        "features": found.features,
-        "feature_bytes": 8 * found.features,
-        "features_on_disk": 8 * found.features > in_memory(memory),
-        "list_bytes": job.list_bytes(found.features, found.usable) if method == "exact" else None,
-    }
+        click.echo("\n".join(_rows(done.found, done.plan)))
 
 
 def _rows(found: Inspection, plan: dict[str, Any]) -> list[str]:

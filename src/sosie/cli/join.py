@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from sosie.cli.options import (
     SHINGLES,
@@ -22,19 +19,11 @@ from sosie.cli.options import (
     threshold_option,
 )
 from sosie.cli.progress import progress
-from sosie.documents.batch import Reject
-from sosie.documents.inputs import list_inputs
-from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
-from sosie.matches.documents import join_documents
-from sosie.matches.join import join
+from sosie.jobs.inputs import is_signatures
+from sosie.jobs.join import Joiner
 from sosie.matches.sets.similarity import Measure
-from sosie.matches.sets.threshold import as_fraction
-from sosie.report.stages import Stages
-from sosie.report.summary import bounded
-from sosie.signatures.files import load_signatures
-from sosie.storage.manifest import MANIFEST
-from sosie.storage.output import OutputDirectory
+from sosie.storage.output import Output
 
 
 @click.command("join")
@@ -57,77 +46,27 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     INPUT is documents (see `sosie dedup`), or one directory that `sosie sign` wrote; saved keys take neither
     threshold nor radius. Pairs of signatures and keys are candidates; pairs of documents are verified.
     """
-    output, quiet, as_json = options["output"], options["quiet"], options["as_json"]
-    saved = [os.path.exists(os.path.join(path, MANIFEST)) for path in (*inputs, *options["other"])]
-    if any(saved) and not (all(saved) and len(inputs) == 1 and len(options["other"]) <= 1):
+    quiet, as_json, output = options["quiet"], options["as_json"], Output(options["output"], options["overwrite"])
+    sides = [_side(paths, options) for paths in (inputs, options["other"]) if paths]
+    measured = {name: options[name] for name in ("threshold", "radius", "similarity")}
+    job = Joiner(shingles=shingles_of(options), **measured)
+    with progress(quiet or as_json) as shown:
+        other = sides[1] if len(sides) > 1 else None
+        report = job.run(sides[0], other, output, threads=options["threads"], progress=shown)
+    if as_json:
+        click.echo(json.dumps(report.to_dict()))
+    elif not quiet:
+        click.echo("\n".join([f"{report.pairs:,} pairs", *(f"Note: {warning}" for warning in report.warnings)]))
+        click.echo(f"Written to {Path(output.path) / 'pairs.parquet'}")
+
+
+def _side(paths: tuple[str, ...], options: dict[str, Any]) -> Any:
+    """Return documents as a source, and one directory of signatures as its path."""
+    if not any([is_signatures(path) for path in paths]):
+        return source_of(paths, dict(options))
+    if len(paths) > 1:
         raise UsageError("join documents with documents, or one directory of signatures with at most one other")
-    if any(saved) and any(map(is_given, SHINGLES)):
+    if any(map(is_given, SHINGLES)):
         named = " and ".join(f"--{name.replace('_', '-')}" for name in SHINGLES if is_given(name))
         raise UsageError(f"{named}: for documents; signatures are compared by the shingles that they were made of")
-    sides = [side for side in (inputs, options["other"]) if side]
-    files = [path for side in sides for path in (side if any(saved) else _paths(side))]
-    with progress(quiet or as_json) as shown, OutputDirectory(output, options["overwrite"], files) as directory:
-        stages = Stages(shown)
-        with stages.run("join") as stage:
-            joined = _saved(inputs[0], options) if any(saved) else _documents(inputs, dict(options), stage.advance)
-        table, counters, rejects = joined
-        with RejectLog(directory.path) as log:
-            log.add(rejects)
-        pq.write_table(table, directory.path / "pairs.parquet", compression="zstd")
-        report = {
-            "format": "sosie-join",
-            "version": 1,
-            "parameters": {} if any(saved) else _parameters(options),
-            "across": bool(options["other"]),
-            "pairs": table.num_rows,
-            "rejected": len(rejects),
-            "counters": dict(counters),
-            "warnings": bounded(counters),
-            "stages": stages.finished,
-        }
-        (directory.path / "report.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
-    if as_json:
-        click.echo(json.dumps(report))
-    elif not quiet:
-        click.echo("\n".join([f"{table.num_rows:,} pairs", *(f"Note: {warning}" for warning in report["warnings"])]))
-        click.echo(f"Written to {Path(output) / 'pairs.parquet'}")
-
-
-def _parameters(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what documents are joined by, as the report of a de-duplication has it."""
-    shingles = shingles_of(dict(options)).to_dict()
-    threshold = float(options["threshold"] or as_fraction("0.8"))
-    similarity = options["similarity"] or "jaccard"
-    return {"threshold": threshold, "similarity": similarity, "method": {"method": "exact", "shingles": shingles}}
-
-
-def _paths(side: tuple[str, ...]) -> list[str]:
-    return [place.path for place in list_inputs(side)]
-
-
-def _documents(inputs: tuple[str, ...], options: dict[str, Any], advance: Any) -> tuple[Any, Any, list[Reject]]:
-    if options["radius"] is not None:
-        raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
-    second = source_of(options["other"], dict(options)) if options["other"] else None
-    joined = join_documents(
-        source_of(inputs, dict(options)),
-        second,
-        threshold=options["threshold"] or "0.8",
-        shingles=shingles_of(options),
-        measure=options["similarity"] or "jaccard",
-        threads=options["threads"],
-        advance=advance,
-    )
-    return joined.table, joined.pairs.counters, joined.rejects
-
-
-def _saved(path: str, options: dict[str, Any]) -> tuple[Any, Any, list[Reject]]:
-    if options["similarity"] is not None:
-        raise UsageError("--similarity is for documents; saved signatures and keys are compared as they are")
-    first = load_signatures(path)
-    second = load_signatures(options["other"][0]) if options["other"] else None
-    threshold, radius = options["threshold"], options["radius"]
-    pairs = join(first, second, radius=radius, threshold=threshold, threads=options["threads"])
-    ids = first.ids if second is None else second.ids
-    table = pa.table({"a": first.ids.take(pa.array(pairs.a)), "b": ids.take(pa.array(pairs.b))})
-    return table, pairs.counters, []
+    return paths[0]

@@ -1,4 +1,4 @@
-"""The options of every kind of index, made from the table of kinds."""
+"""The options of every kind of index, made from the table of kinds, and how texts are cut into passages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from sosie.cli.options import F
 from sosie.search.kinds import KINDS, Option
+from sosie.search.windows import Windows
 
 
 def build_options(function: F) -> F:
@@ -31,6 +32,12 @@ def built_with(options: dict[str, Any]) -> dict[str, Any]:
 def effort_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return how far to search, out of a command's options."""
     return {each.name: options[each.name] for kind in KINDS.values() for each in kind.effort}
+
+
+def windows_of(options: dict[str, Any], words: int) -> Windows:
+    """Return how texts are cut into passages: of so many words, which neighbours share by half, if nothing is said."""
+    length = words if options["words"] is None else options["words"]
+    return Windows(length, length // 2 if options["overlap"] is None else options["overlap"])
 
 
 def _options(owned: dict[str, tuple[Option, ...]]) -> Callable[[F], F]:

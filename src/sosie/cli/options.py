@@ -203,3 +203,11 @@ def shingles_of(options: dict[str, Any]) -> Shingles:
 def is_given(name: str) -> bool:
     """Whether an option of the running command was given, there or in a configuration file."""
     return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
+
+
+def refuse_reading(path: str, options: dict[str, Any], own: tuple[str, ...]) -> None:
+    """Refuse options that say how documents are read or signed, where signatures were saved; `own` are the others."""
+    given = [name for name in options if name not in own and is_given(name)]
+    if given:
+        named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"{named}: for documents; {path} holds signatures, which are taken as they are")

@@ -24,7 +24,7 @@ from rich.progress import Progress as Bars
 from rich.text import Text
 
 from sosie.kernels.machine.compile import compiled_before
-from sosie.report.stages import Progress, Silent
+from sosie.report.timing import Progress, Silent
 
 
 class Rate(ProgressColumn):

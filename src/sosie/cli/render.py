@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import click
 
 from sosie.report.method import percent
 from sosie.report.summary import counted
 
 
-def render_report(report: dict[str, Any]) -> str:
+def render_report(report: Mapping[str, Any]) -> str:
     """Return the counts, the recall, the warnings and the cost of a de-duplication as lines."""
     numbers, parameters = report["counts"], report["parameters"]
     measure = parameters["similarity"].capitalize()
@@ -33,7 +36,7 @@ def render_report(report: dict[str, Any]) -> str:
     return "\n".join(lines + [f"Note: {warning}" for warning in report["warnings"]])
 
 
-def _recall(report: dict[str, Any]) -> list[str]:
+def _recall(report: Mapping[str, Any]) -> list[str]:
     """Say the recall as predicted and as measured, and what stays beside a similar document."""
     predicted, measured = report["predicted_recall"], report.get("measured")
     method = report["parameters"]["method"]["method"]
@@ -53,3 +56,11 @@ def _recall(report: dict[str, Any]) -> list[str]:
             " that stays"
         )
     return lines
+
+
+def render_left_out(without_features: int, rejected: int) -> None:
+    """Print how many documents have no features, and how many were rejected, if there are any."""
+    if without_features:
+        click.echo(f"{without_features:,} without features")
+    if rejected:
+        click.echo(f"{rejected:,} rejected")

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
-import pyarrow as pa
 
-from sosie.cli.entries import is_saved, naming_index, saved_entries, windows_of
 from sosie.cli.found import FORMATS, format_of, render_found, render_summary, write_found
-from sosie.cli.kinds import effort_of, effort_options
-from sosie.cli.options import column_options, is_given, run_options, source_of
+from sosie.cli.kinds import effort_of, effort_options, windows_of
+from sosie.cli.options import column_options, is_given, refuse_reading, run_options, source_of
 from sosie.cli.progress import progress
 from sosie.documents.inputs import list_inputs
 from sosie.documents.source import Source
 from sosie.errors import UsageError
-from sosie.report.stages import Stages
-from sosie.search.entries import Entries
-from sosie.search.files import load_text_index
-from sosie.search.found import match_table, with_passages
-from sosie.search.kinds import set_effort
-from sosie.search.text_index import TextIndex
-from sosie.search.windows import Windows
+from sosie.jobs.inputs import are_signatures, is_signatures
+from sosie.jobs.search import WORDS, IndexSearch, texts_to_find
 from sosie.storage.output_file import check_file
-from sosie.storage.room import Room
-from sosie.types import Matches
 
+WANTED = 10  # matches of each query
 READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
 
 
@@ -37,13 +28,13 @@ READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
 @click.argument("directory", type=click.Path(), metavar="DIR")
 @click.argument("inputs", nargs=-1, metavar="[QUERY]...")
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="Look for this text; may be repeated.")
-@click.option("-k", "--nearest", "k", type=int, help="So many matches of each query at most. [default: 10]")
+@click.option("-k", "--nearest", "k", type=int, help=f"So many matches of each query at most. [default: {WANTED}]")
 @click.option("--radius", type=int, help="All matches of which at most so many bits differ, instead of the nearest.")
 @click.option("--first", is_flag=True, help="With --radius: one match of each query is enough.")
 @click.option("--exclude-self", is_flag=True, help="Leave out what has the id of the query.")
 @effort_options
 @click.option("--passages", is_flag=True, help="Show the passage of each match that is most like the query.")
-@click.option("--words", type=int, help="Words of a passage that is shown. [default: 50]")
+@click.option("--words", type=int, help=f"Words of a passage that is shown. [default: {WORDS}]")
 @click.option("--overlap", type=int, help="Words that neighbouring passages share. [default: half of them]")
 @click.option("--documents", multiple=True, metavar="INPUT", help="The indexed documents, if the index has no texts.")
 @click.option(
@@ -63,36 +54,24 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     wrote. Matches are candidates: their bits or keys agree; the similarity that is shown is an estimate.
     """
     form = format_of(options["form"], options["output"])
-    _check(options)
+    _check(inputs, options)
     if options["output"]:
         _check_output(directory, inputs, options)
-    quiet = options["quiet"] or options["as_json"]
-    with progress(quiet) as shown, tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
-        stages = Stages(shown)
-        with stages.run("open"):
-            index = load_text_index(directory, texts=options["passages"] and not options["documents"])
-            set_effort(index.index, effort_of(options))
-        with stages.run("sign"):
-            queries = _queries(index, inputs, options, Room(scratch, threads=options["threads"]))
-        with stages.run("search"):
-            matches = _found(index, queries, options)
-            table = match_table(index, queries, matches)
-        if options["passages"]:
-            with stages.run("passages"):
-                documents = _source(options["documents"], options) if options["documents"] else None
-                table = with_passages(table, index, queries, matches, _windows(index, options), documents)
-    report = {
-        "queries": len(queries) + queries.unsigned,
-        "without_features": queries.unsigned,
-        "matches": len(table),
-        "recall": matches.recall,
-        "counters": dict(matches.counters),
-        "stages": stages.finished,
-    }
+    job = IndexSearch(
+        k=WANTED if options["k"] is None else options["k"],
+        effort=effort_of(options),
+        windows=windows_of(options, WORDS) if is_given("words") or is_given("overlap") else None,
+        **{name: options[name] for name in ("radius", "first", "exclude_self", "passages")},
+    )
+    documents = _source(options["documents"], options) if options["documents"] else None
+    with progress(options["quiet"] or options["as_json"]) as shown:
+        queries = _queries(inputs, options)
+        table, report = job.run(directory, queries, documents=documents, threads=options["threads"], progress=shown)
     if options["output"]:
         write_found(table, options["output"], form, options["overwrite"])
     if options["as_json"]:
-        click.echo(json.dumps(report if options["output"] else {**report, "found": table.to_pylist()}))
+        said = report.to_dict()
+        click.echo(json.dumps(said if options["output"] else {**said, "found": table.to_pylist()}))
         return
     if not options["output"]:
         render_found(table, form)
@@ -102,7 +81,9 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
             click.echo(f"Written to {options['output']}")
 
 
-def _check(options: dict[str, Any]) -> None:
+def _check(inputs: tuple[str, ...], options: dict[str, Any]) -> None:
+    if bool(inputs) == bool(options["texts"]):
+        raise UsageError("say what to look for: either --text TEXT, or files (QUERY), or a directory of signatures")
     if options["k"] is not None and options["radius"] is not None:
         raise UsageError("-k finds the nearest, --radius all within it: give one of the two")
     if options["first"] and options["radius"] is None:
@@ -117,43 +98,22 @@ def _check(options: dict[str, Any]) -> None:
 def _check_output(directory: str, inputs: tuple[str, ...], options: dict[str, Any]) -> None:
     """Refuse an output that cannot be written before anything is done, and one that this search reads."""
     check_file(options["output"], options["overwrite"])
-    files = [path for path in (*options["documents"], *inputs) if not is_saved((path,))]
+    files = [path for path in (*options["documents"], *inputs) if not is_signatures(path)]
     read = [directory, *inputs, *(place.path for place in (list_inputs(files) if files else []))]
     final = Path(os.path.realpath(options["output"]))
     if any(final.is_relative_to(os.path.realpath(path)) for path in read):
         raise UsageError(f"{options['output']}: is an input of this search. Choose another output file.")
 
 
-def _queries(index: TextIndex, inputs: tuple[str, ...], options: dict[str, Any], room: Room) -> Entries:
-    texts = options["texts"]
-    if bool(inputs) == bool(texts):
-        raise UsageError("say what to look for: either --text TEXT, or files (QUERY), or a directory of signatures")
-    if texts:
-        if not all(text.strip() for text in texts):
-            raise UsageError("--text is empty: give some words to look for")
-        ids = [f"text:{number}" for number in range(1, len(texts) + 1)]
-        return index.sign_source(Source(pa.table({"id": ids, "text": list(texts)})), room)
-    if is_saved(inputs):
-        own = tuple(name for name in options if name not in READING)
-        return saved_entries(inputs[0], options, own)
-    return index.sign_source(_source(inputs, options), room)
+def _queries(inputs: tuple[str, ...], options: dict[str, Any]) -> Any:
+    """Return texts and documents as a source, and one directory of signatures as its path."""
+    if options["texts"]:
+        return texts_to_find(options["texts"])
+    if not are_signatures(inputs):
+        return _source(inputs, options)
+    refuse_reading(inputs[0], options, tuple(name for name in options if name not in READING))
+    return inputs[0]
 
 
 def _source(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
     return source_of(inputs, {**options, "on_error": "raise"})
-
-
-def _found(index: TextIndex, queries: Entries, options: dict[str, Any]) -> Matches:
-    how = {"exclude_self": options["exclude_self"], "threads": options["threads"]}
-    if options["radius"] is None:
-        return index.search(queries, 10 if options["k"] is None else options["k"], **how)
-    return index.within(queries, options["radius"], first=options["first"], **how)
-
-
-def _windows(index: TextIndex, options: dict[str, Any]) -> Windows:
-    if index.places is None:
-        return windows_of(options, words=50)
-    for name in ("words", "overlap"):
-        if is_given(name):
-            raise UsageError(f"--{name}: the rows of this index are passages, which are shown as they are")
-    return index.places.windows

@@ -9,17 +9,10 @@ import click
 
 from sosie.cli.options import output_options, shingle_options, source_of, source_options
 from sosie.cli.progress import progress
-from sosie.cli.signer import fitted, form_of, saved_signer, signer_options, spec_of
-from sosie.documents.reading import Reading
-from sosie.documents.rejects import RejectLog
-from sosie.report.stages import Stages
-from sosie.signatures.files import save_signatures
-from sosie.signatures.keeper import FeatureKeeper
-from sosie.signatures.sign import sign_documents
-from sosie.signatures.signer import Signer
-from sosie.storage.output import OutputDirectory
-from sosie.storage.room import Room
-from sosie.types import Keys, Signatures
+from sosie.cli.render import render_left_out
+from sosie.cli.signer import form_of, signer_of, signer_options
+from sosie.jobs.sign import Signing
+from sosie.storage.output import Output
 
 
 @click.command("sign")
@@ -33,48 +26,14 @@ from sosie.types import Keys, Signatures
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Sign the documents of INPUT and save the signatures (simhash, b-bit minhash) or keys (minhash) with their ids."""
     source = source_of(inputs, options)
-    saved = saved_signer(options) if options["signer"] else None
-    spec = saved.spec if saved else spec_of(options)
+    spec, signer, reads = signer_of(options)
+    job = Signing(signer=signer, features=options["features"], **form_of(spec, options))
     with progress(options["quiet"] or options["as_json"]) as shown:
-        stages = Stages(shown)
-        reading = source.batches(options["threads"])
-        read = [*(place.path for place in reading.inputs), *([options["signer"]] if saved else [])]
-        with OutputDirectory(options["output"], options["overwrite"], read) as directory:
-            signer = saved or fitted(spec, source, stages, options["threads"])
-            signed = _sign(reading, signer, directory, stages, options)
-    report = {
-        "documents": reading.documents,
-        "signed": len(signed),
-        "without_features": len(signed.unsigned),
-        "rejected": reading.rejected,
-        "digest": signer.digest,
-        "spec": spec.to_dict(),
-        "stages": stages.finished,
-    }
+        output = Output(options["output"], options["overwrite"])
+        report = job.run(source, output, reads=reads, threads=options["threads"], progress=shown)
     if options["as_json"]:
-        click.echo(json.dumps(report))
+        click.echo(json.dumps(report.to_dict()))
     elif not options["quiet"]:
-        click.echo(f"{len(signed):,} of {reading.documents:,} documents signed ({spec.method}, {signer.digest})")
-        for reason in ("without_features", "rejected"):
-            if report[reason]:
-                click.echo(f"{report[reason]:,} {reason.replace('_', ' ')}")
+        click.echo(f"{report.signed:,} of {report.documents:,} documents signed ({spec.method}, {report.digest})")
+        render_left_out(report.without_features, report.rejected)
         click.echo(f"Written to {options['output']}")
-
-
-def _sign(
-    reading: Reading, signer: Signer, directory: OutputDirectory, stages: Stages, options: dict[str, Any]
-) -> Signatures | Keys:
-    with stages.run("sign") as stage, RejectLog(directory.path) as log:
-        form = {**form_of(signer.spec, options), "threads": options["threads"]}
-
-        def sign(by: Signer | FeatureKeeper) -> Signatures | Keys:
-            return sign_documents(reading, by, log=log, advance=stage.advance, **form)
-
-        if not options["features"]:
-            signed = sign(signer)
-            save_signatures(directory.path, signed, signer)
-            return signed
-        with FeatureKeeper(signer, Room(directory.scratch)) as keeper:
-            signed = sign(keeper)
-            save_signatures(directory.path, signed, signer, keeper.features())
-            return signed

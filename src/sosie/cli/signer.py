@@ -1,4 +1,4 @@
-"""Which signer `sosie sign` takes: one of the options' spec, or one that was saved."""
+"""Which signer documents are signed by: one of the options' spec, or one that was saved."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from sosie.cli.options import SHINGLES, F, is_given
-from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.weighting import WEIGHTINGS
-from sosie.report.stages import Stages
 from sosie.signatures.files import load_signer
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.named import default_shingles, own_parameters, parameters_of, split_parameters
@@ -67,6 +65,15 @@ def signer_options(function: F) -> F:
     return function
 
 
+def signer_of(options: dict[str, Any]) -> tuple[Spec, Spec | Signer, list[str]]:
+    """Return the spec, what signs (the spec, or a signer that was saved), and what is read for it."""
+    if not options["signer"]:
+        spec = spec_of(options)
+        return spec, spec, []
+    saved = saved_signer(options)
+    return saved.spec, saved, [options["signer"]]
+
+
 def spec_of(options: dict[str, Any]) -> Spec:
     """Build the spec; an option of another method is wrong usage, not ignored."""
     kind = METHODS[options["method"]]
@@ -97,16 +104,6 @@ def saved_signer(options: dict[str, Any]) -> Signer:
                 f"{'none' if said[name] is None else said[name]}: leave the option or --signer out"
             )
     return signer
-
-
-def fitted(spec: Spec, source: Source, stages: Stages, threads: int | None) -> Signer:
-    """Return a signer; a spec that needs statistics reads the source for them first."""
-    if not spec.needs_texts:
-        ready: Signer = spec.fit()
-        return ready
-    with stages.run("fit"):
-        fitted: Signer = spec.fit(source, threads=threads)
-    return fitted
 
 
 def form_of(spec: Spec, options: dict[str, Any]) -> dict[str, Any]:

@@ -13,12 +13,12 @@ import numpy as np
 from sosie.features.shingles import Shingles
 from sosie.kernels.sets.similarity import Sets
 from sosie.matches.equal.groups import Groups
-from sosie.matches.join import join_signatures
+from sosie.matches.join import SignatureJoin, join_signatures
 from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.order import ordered_pairs
 from sosie.matches.sets.join import join_similar, link_dense
 from sosie.matches.sets.partitions import FEW, PAIRS
-from sosie.matches.sets.similarity import JACCARD, Similarity
+from sosie.matches.sets.similarity import Similarity
 from sosie.signatures.key_columns import key_columns
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
@@ -35,36 +35,19 @@ class Exact:
 
 Method = Exact | Minhash | Simhash
 
-SIMHASH_RECALL = 0.99
+SIMHASH_RECALL = 0.99  # of the pairs at the threshold
 
 
-def candidates(
-    method: Method,
-    features: Features,
-    sets: Sets,
-    groups: Groups,
-    threshold: Fraction,
-    room: Room,
-    similarity: Similarity = JACCARD,
-) -> Pairs:
-    """Return candidate pairs of groups, with the recall that the method predicts for a pair at the threshold.
+def by_sets(sets: Sets, similarity: Similarity, threshold: Fraction, threads: int | None) -> Pairs:
+    """Return every pair of sets that reaches the threshold: exactly, so that all are found."""
+    return replace(join_similar(sets, similarity, threshold, threads), recall=1.0)
 
-    `sets` holds the representatives of the groups, which are rows of `features`; weights are aligned with its hashes.
+
+def by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room) -> Pairs:
+    """Return the pairs of groups that share a minhash key; the threshold is a Jaccard similarity.
+
+    `sets` holds the representatives of the groups, which are rows of `features`.
     """
-    threads = room.threads
-    if isinstance(method, Exact):
-        return replace(join_similar(sets, similarity, threshold, threads), recall=1.0)
-    if isinstance(method, Minhash):
-        least = similarity.least_jaccard(threshold)
-        return replace(_by_keys(method, features, sets, groups, least, room), recall=method.recall(float(least)))
-    radius = method.radius(float(similarity.least_cosine(threshold)), SIMHASH_RECALL)
-    signatures = _signed(method, features, similarity, threads)
-    signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
-    pairs = join_signatures(signed, radius=radius, threads=threads)
-    return replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL)
-
-
-def _by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room) -> Pairs:
     most = max(4 * PAIRS * len(groups), FEW)  # a pair counts in every table where it shares a key
     first = groups.representatives
     with key_columns(method, features, first, room.scratch, room.memory, room.threads) as columns:
@@ -77,7 +60,31 @@ def _by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, th
         "bounded_comparisons": counted["bounded_comparisons"],
     }
     a, b = np.concatenate([found.a, linked_a]), np.concatenate([found.b, linked_b])
-    return ordered_pairs(a, b, counters, distinct=False)
+    return replace(ordered_pairs(a, b, counters, distinct=False), recall=method.recall(float(threshold)))
+
+
+def simhash_radius(method: Simhash, similarity: Similarity, threshold: Fraction) -> int:
+    """Return within how many bits a pair at the threshold is found, but for one in a hundred."""
+    return method.radius(float(similarity.least_cosine(threshold)), SIMHASH_RECALL)
+
+
+def by_signatures(
+    method: Simhash,
+    features: Features,
+    groups: Groups,
+    similarity: Similarity,
+    radius: int,
+    join: SignatureJoin,
+    threads: int | None,
+) -> Pairs:
+    """Return the pairs of groups whose simhash signatures are within the radius.
+
+    The representatives of the groups are rows of `features`; weights are aligned with its hashes.
+    """
+    signatures = _signed(method, features, similarity, threads)
+    signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
+    pairs = join_signatures(signed, radius=radius, method=join, threads=threads)
+    return replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL)
 
 
 def _signed(method: Simhash, features: Features, similarity: Similarity, threads: int | None) -> Signatures:

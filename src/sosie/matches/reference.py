@@ -18,7 +18,7 @@ from sosie.errors import MismatchError, UsageError
 from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
 from sosie.signatures.files import load_features
-from sosie.storage.manifest import FORMAT, MANIFEST
+from sosie.storage.manifest import MANIFEST, artefact_kind
 from sosie.storage.room import Room
 from sosie.types import I64, Features
 
@@ -43,14 +43,8 @@ class Reference:
 
 
 def is_stored(documents: Any) -> bool:
-    """Whether this is a directory that `sosie sign` wrote, rather than one of documents."""
-    if not isinstance(documents, str | os.PathLike):
-        return False
-    try:
-        manifest = json.loads((Path(documents) / MANIFEST).read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+    """Whether this is a directory that Sosie wrote, rather than one of documents."""
+    return isinstance(documents, str | os.PathLike) and artefact_kind(documents) is not None
 
 
 def as_reference(against: Any) -> Reference:
@@ -128,8 +122,3 @@ class HeldReference:
         """Return what is held together with how it was opened."""
         fields = (self.features, self.documents, self.total, self.ids, self.inputs)
         return HeldReference(*fields, opened.only, rejected, opened.reading)
-
-    def report(self) -> dict[str, Any]:
-        """Return what the report says of the reference."""
-        said = {"inputs": self.inputs, "documents": self.total, "rejected": self.rejected}
-        return {**said, "only": self.only}

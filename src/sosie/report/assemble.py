@@ -1,18 +1,22 @@
-"""Rows become documents again: the result of a de-duplication, with all that is counted."""
+"""Rows become documents again: the outcome of a de-duplication, and its report with all that was counted."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
-from sosie.documents.columns import Columns
 from sosie.documents.reading import Reading
+from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.features.collect import Collection
 from sosie.matches.order import renumbered
 from sosie.matches.reference import HeldReference
-from sosie.report.deduplication import Deduplication
-from sosie.report.summary import counts, warnings
+from sosie.parallel import thread_count
+from sosie.report.check import SEED
+from sosie.report.deduplication import Outcome
+from sosie.report.report import Against, Counts, InputCount, Parameters, Report
+from sosie.report.summary import warnings
+from sosie.report.timing import StageCost
 from sosie.types import Clusters, VerifiedPairs
 
 
@@ -22,38 +26,48 @@ def assemble(
     clusters: Clusters,
     reading: Reading,
     held: HeldReference | None,
-    described: dict[str, Any],
-) -> Deduplication:
-    """Return pairs and clusters of rows as those of documents; `described` is what the report says of the method."""
+) -> Outcome:
+    """Return pairs and clusters of rows as those of documents."""
     numbers, rows = collection.numbers(reading.documents), slice(len(collection.before), None)
     grouped = Clusters(np.arange(reading.documents), np.ones(reading.documents))
     grouped.anchor[collection.documents] = numbers[clusters.anchor[rows]]
     grouped.similarity[collection.documents] = clusters.similarity[rows]
-    pairs = renumbered(found, numbers)
-    featureless = int((collection.features.sizes[rows] == 0).sum())
-    counted = counts(reading.documents, len(collection.rejects), featureless, grouped, pairs)
-    if held is not None:
-        counted["dropped_against"] = int((grouped.anchor >= len(grouped)).sum())
-    report = {
-        "format": "sosie-report",
-        "version": 1,
-        "parameters": described["parameters"] | _columns(reading.columns),
-        "inputs": [
-            {"path": place.title or str(place.path), "documents": int(count)}
+    return Outcome(reading, renumbered(found, numbers), grouped, collection.rejects, held)
+
+
+def report_on(
+    outcome: Outcome,
+    collection: Collection,
+    parameters: Parameters,
+    measured: SampledRecall | None,
+    stages: Iterable[StageCost],
+    threads: int | None,
+) -> Report:
+    """Return what there is to say: how it was done, what was counted, what was measured, and what the stages took.
+
+    Where comparisons were left out, no recall is predicted.
+    """
+    reading, held, pairs = outcome.reading, outcome.held, outcome.found
+    without = int((collection.features.sizes[len(collection.before) :] == 0).sum())
+    counts = Counts.of(
+        reading.documents, len(outcome.rejects), without, outcome.grouped, pairs, against=held is not None
+    )
+    recall = None if pairs.counters.get("bounded_lists") else pairs.recall
+    return Report(
+        parameters=parameters,
+        inputs=tuple(
+            InputCount(place.title or str(place.path), int(count))
             for place, count in zip(reading.inputs, reading.counts, strict=True)
-        ],
-        **({} if held is None else {"against": held.report()}),
-        "counts": counted,
-        "text_bytes": int(collection.lengths.sum()),
-        "features": len(collection.features.hashes),
-        "predicted_recall": described["predicted_recall"],
-        "counters": described["counters"],
-        "warnings": warnings(counted, pairs.counters),
-    }
-    return Deduplication(reading, pairs, grouped, collection.rejects, report, held)
-
-
-def _columns(columns: Columns) -> dict[str, Any]:
-    """Return what was read of each document, so that a person can tell, and the same can be read again."""
-    html = {} if columns.html is None else {"html": columns.html}
-    return {"text_column": columns.text, "id_column": columns.id, **html}
+        ),
+        against=None if held is None else Against(tuple(held.inputs), held.total, held.rejected, held.only),
+        counts=counts,
+        text_bytes=int(collection.lengths.sum()),
+        features=len(collection.features.hashes),
+        predicted_recall=None if recall is None else round(recall, 6),
+        counters=dict(pairs.counters),
+        warnings=tuple(warnings(counts, pairs.counters)),
+        measured=measured,
+        seed=SEED,
+        stages=tuple(stages),
+        threads=thread_count(threads),
+    )

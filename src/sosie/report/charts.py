@@ -1,10 +1,11 @@
-"""Bar charts as inline SVG: coloured by the page's style sheet, readable without scripts."""
+"""Charts as inline SVG, bars and lines: coloured by the page's style sheet, readable without scripts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
 from itertools import dropwhile, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ _LABEL, _VALUE, _ROW = 112, 140, 26  # of a chart of rows: room for labels, for 
 _LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 52, 12, 14, 46, 250  # of a histogram
 _PER_UNIT = (20, 50, 100, 200, 500, 1000, 2000)  # bars of a histogram from 0 to 1; the finest that gives BARS or fewer
 BARS = 25
+_LINES_LEFT, _LINES_HEIGHT = 44, 270  # of a chart of lines
+COLOURS = ("#2c7399", "#d9822b", "#2e8b57", "#a33a3a", "#7a5ea8", "#8a8d1f", "#4f6d7a", "#c05a8a", "#5b5b5b", "#1f9e9e")
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,52 @@ def proportion(parts: list[tuple[str, Bar]], name: str) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Line:
+    """A name, and the points of its line; points that are not numbers interrupt it."""
+
+    label: str
+    x: Any
+    y: Any
+
+
+def line_chart(lines: list[Line], name: str, axis: str) -> str:
+    """Draw lines from 0 to 1 in both directions, with a legend below.
+
+    >>> "<polyline" in line_chart([Line("recall", [0, 1], [0, 0.5])], "Recall", "radius")
+    True
+    """
+    floor, height, width = _LINES_HEIGHT - _BOTTOM, _LINES_HEIGHT - _BOTTOM - _TOP, WIDTH - _LINES_LEFT - _RIGHT
+    parts = []
+    for step in range(5):
+        x, y = _LINES_LEFT + width * step / 4, floor - height * step / 4
+        parts.append(
+            f'<line class="grid" x1="{_LINES_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"></line>'
+            f'<text class="label" x="{_LINES_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{step / 4:g}</text>'
+            f'<text class="label" x="{x:.1f}" y="{floor + 17}" text-anchor="middle">{step / 4:g}</text>'
+        )
+    colours = [COLOURS[number % len(COLOURS)] for number in range(len(lines))]
+    for colour, line in zip(colours, lines, strict=True):
+        for run in _runs(line):
+            points = " ".join(f"{_LINES_LEFT + width * x:.1f},{floor - height * y:.1f}" for x, y in run)
+            parts.append(
+                f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{points}">'
+                f"<title>{escape(line.label)}</title></polyline>"
+            )
+    centre = _LINES_LEFT + width / 2
+    parts.append(f'<text class="axis" x="{centre}" y="{_LINES_HEIGHT - 8}" text-anchor="middle">{escape(axis)}</text>')
+    chart = "".join(parts)
+    keys = "".join(
+        f'<span style="white-space: nowrap"><span class="key" style="background: {colour}"></span>'
+        f"{escape(line.label)}</span> "
+        for colour, line in zip(colours, lines, strict=True)
+    )
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {_LINES_HEIGHT}" role="img" aria-label="{escape(name)}">{chart}</svg>'
+        f'<p class="legend">{keys}</p>'
+    )
+
+
 def _svg(content: str, height: int, name: str) -> str:
     return f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(name)}">{content}</svg>'
 
@@ -145,3 +194,13 @@ def _compact(number: float) -> str:
         if number >= unit:
             return f"{number / unit:g}{name}"
     return f"{number:g}"
+
+
+def _runs(line: Line) -> list[list[tuple[float, float]]]:
+    runs: list[list[tuple[float, float]]] = [[]]
+    for x, y in zip(line.x, line.y, strict=True):
+        if np.isfinite(x) and np.isfinite(y):
+            runs[-1].append((float(x), float(y)))
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]

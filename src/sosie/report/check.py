@@ -8,42 +8,41 @@ from fractions import Fraction
 import numpy as np
 
 from sosie.evaluation.sampling.compare import Comparison
-from sosie.evaluation.sampling.recall import affordable, draw, measure_recall
+from sosie.evaluation.sampling.recall import SampledRecall, affordable, draw, measure_recall
 from sosie.features.collect import Collection
 from sosie.matches.equal.groups import Groups
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import JACCARD, Similarity
-from sosie.report.deduplication import Deduplication
-from sosie.types import Pairs
+from sosie.report.deduplication import Outcome
+from sosie.types import Pairs, VerifiedPairs
 
 SAMPLE, SEED = 1000, 0
 BUDGET = 1 << 25  # features that the search may look at: a second or so, where everything resembles everything
 
 
-def checked(
-    result: Deduplication,
+def check(
+    outcome: Outcome,
     collection: Collection,
     groups: Groups,
     threshold: Fraction,
     threads: int | None = None,
     *,
     similarity: Similarity = JACCARD,
-) -> Deduplication:
-    """Return the result with the recall measured on a sample in its report, and with the sample's near misses.
+) -> tuple[SampledRecall, VerifiedPairs]:
+    """Return the recall measured on a sample, and the sample's near misses as pairs of documents.
 
     At most SAMPLE documents are drawn, and fewer where they are similar to very many. `groups` are the rows of the
     collection that were compared as one.
     """
     sets, _ = sets_of(collection.features)
     compared = Comparison(sets, similarity)
-    numbers = collection.numbers(result.reading.documents)
+    numbers = collection.numbers(outcome.reading.documents)
     row_of = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
     row_of[numbers] = np.arange(len(numbers))
-    found = Pairs(row_of[result.found.a], row_of[result.found.b])
+    found = Pairs(row_of[outcome.found.a], row_of[outcome.found.b])
     drawn = draw(len(collection.documents), SAMPLE, SEED) + len(collection.before)
     drawn = affordable(compared, groups, drawn, threshold, BUDGET)
-    kept = np.concatenate([np.ones(len(collection.before), np.bool_), result.grouped.kept[collection.documents]])
+    kept = np.concatenate([np.ones(len(collection.before), np.bool_), outcome.grouped.kept[collection.documents]])
     measured, near = measure_recall(compared, groups, drawn, found, kept, threshold, threads)
     measured = replace(measured, documents=len(collection.documents))  # what was drawn from: not the reference
-    result.report["measured"] = {"seed": SEED, **measured.described()}
-    return replace(result, near=replace(near, a=numbers[near.a], b=numbers[near.b]))
+    return measured, replace(near, a=numbers[near.a], b=numbers[near.b])

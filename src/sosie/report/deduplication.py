@@ -1,8 +1,7 @@
-"""What a de-duplication found: who stays, who goes and because of whom, as tables, files and a report."""
+"""What a de-duplication found: who stays, who goes and because of whom, as tables and files."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -19,26 +18,27 @@ from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog, Rejects
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
 from sosie.matches.reference import HeldReference
+from sosie.report.report import Report
 from sosie.storage.finished import FinishedFiles
 from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
 
 @dataclass(frozen=True, eq=False)
-class Deduplication:
-    """The result of `sosie.dedup`; rows of `found` and `grouped` are document numbers over all inputs.
+class Outcome:
+    """What becomes of every document; rows of `found` and `grouped` are document numbers over all inputs.
 
-    `report` says what was done with which parameters, what was counted, and what each stage took. `near` are pairs
-    just below the threshold, the nearest first, where a sample was checked. With a reference (`held`), its documents
-    have the numbers after those of this collection.
+    With a reference (`held`), its documents have the numbers after those of this collection.
     """
 
     reading: Reading = field(repr=False)
     found: VerifiedPairs = field(repr=False)
     grouped: Clusters = field(repr=False)
     rejects: Rejects = field(repr=False)
-    report: dict[str, Any]
     held: HeldReference | None = field(default=None, repr=False)
-    near: VerifiedPairs | None = field(default=None, repr=False)
+
+    def reported(self, report: Report, near: VerifiedPairs | None) -> Deduplication:
+        """Return the whole result: this outcome with its report, and with pairs just below the threshold."""
+        return Deduplication(self.reading, self.found, self.grouped, self.rejects, self.held, report=report, near=near)
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -162,6 +162,14 @@ class Deduplication:
         decisions = replace(self.decisions, columns=self.columns) if annotate else self.decisions
         write_documents(self.reading, decisions, directory, threads, advance, annotate, finished)
 
-    def write_report(self, directory: Path) -> None:
-        """Write report.json."""
-        (directory / "report.json").write_text(json.dumps(self.report, indent=2) + "\n", "utf-8")
+
+@dataclass(frozen=True, eq=False)
+class Deduplication(Outcome):
+    """The result of `sosie.dedup`: the outcome, and a report of how it came about.
+
+    `report` says what was done with which parameters, what was counted, and what each stage took. `near` are pairs
+    just below the threshold, the nearest first, where a sample was checked.
+    """
+
+    report: Report = field(kw_only=True)
+    near: VerifiedPairs | None = field(default=None, repr=False, kw_only=True)

@@ -29,7 +29,7 @@ _SPACELESS = (
 
 
 @dataclass(frozen=True)
-class Run:
+class Stretch:
     """Neighbouring chunks of one kind; `omitted` words after them are not shown.
 
     "same" is the same on both sides, "respelt" differs in case or punctuation only, "changed" is on this side alone,
@@ -46,7 +46,7 @@ class Run:
         return "".join(self.chunks)
 
 
-def differences(a: str, b: str) -> tuple[list[Run], list[Run]]:
+def differences(a: str, b: str) -> tuple[list[Stretch], list[Stretch]]:
     """Return both texts as runs; the runs of a side, joined, are its text.
 
     >>> left, right = differences("A rose, is a rose", "a rose is one rose")
@@ -66,7 +66,7 @@ def differences(a: str, b: str) -> tuple[list[Run], list[Run]]:
     return _runs(kinds_a, chunks_a), _runs(kinds_b, chunks_b)
 
 
-def shorten(runs: list[Run], words: int = 250, context: int = 25, characters: int = 6_000) -> list[Run]:
+def shorten(runs: list[Stretch], words: int = 250, context: int = 25, characters: int = 6_000) -> list[Stretch]:
     """Leave out what is far from any difference in a text of more than `words` words, and all beyond `characters`.
 
     What lies between two differences keeps `context` words at each end; of a changed run four times as many are shown.
@@ -79,12 +79,12 @@ def shorten(runs: list[Run], words: int = 250, context: int = 25, characters: in
         groups = [list(group) for _, group in groupby(runs, key=lambda run: _GROUPS.get(run.kind, run.kind))]
         runs = [part for group in groups for part in _ends(group, context * (4 if group[0].kind == "changed" else 1))]
     runs = [replace(run, chunks=[_short(chunk) for chunk in run.chunks]) for run in runs]
-    shown: list[Run] = []
+    shown: list[Stretch] = []
     for index, run in enumerate(runs):
         fitting = _fitting(run.chunks, characters)
         if len(fitting) < len(run.chunks):
             left = sum(len(later.chunks) + later.omitted for later in runs[index:]) - len(fitting)
-            return [*shown, Run(run.kind, fitting, left)]
+            return [*shown, Stretch(run.kind, fitting, left)]
         shown.append(run)
         characters -= sum(map(len, fitting))
     return shown
@@ -134,12 +134,12 @@ def _spaced(chunk: str) -> str:
     return " ".join(chunk.split())
 
 
-def _runs(kinds: list[Kind], chunks: list[str]) -> list[Run]:
+def _runs(kinds: list[Kind], chunks: list[str]) -> list[Stretch]:
     pairs = groupby(zip(kinds, chunks, strict=True), key=lambda pair: pair[0])
-    return [Run(kind, [chunk for _, chunk in group]) for kind, group in pairs]
+    return [Stretch(kind, [chunk for _, chunk in group]) for kind, group in pairs]
 
 
-def _ends(group: list[Run], context: int) -> list[Run]:
+def _ends(group: list[Stretch], context: int) -> list[Stretch]:
     """Return neighbouring runs, or their two ends with a gap between them."""
     total = sum(len(run.chunks) for run in group)
     if total <= 2 * context + 1:
@@ -150,8 +150,8 @@ def _ends(group: list[Run], context: int) -> list[Run]:
     return [*head, replace(edge, omitted=total - 2 * context), *tail]
 
 
-def _first(group: list[Run], count: int) -> list[Run]:
-    first: list[Run] = []
+def _first(group: list[Stretch], count: int) -> list[Stretch]:
+    first: list[Stretch] = []
     for run in group:
         if count > 0:
             first.append(replace(run, chunks=run.chunks[:count]))

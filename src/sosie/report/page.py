@@ -36,7 +36,7 @@ def _texts(result: Deduplication, rows: I64, threads: int | None) -> dict[int, s
 
 
 def _page(result: Deduplication, examples: Examples, texts: dict[int, str]) -> str:
-    report = result.report
+    report = result.report.to_dict()
     shown = Shown(result, texts)
     sections = [
         ("warnings", "Warnings", _warnings(report, examples, shown)),
@@ -118,14 +118,16 @@ def _warnings(report: dict[str, Any], examples: Examples, shown: Shown) -> str:
     if not report["warnings"]:
         return "<p>None: no giant cluster, and no comparison was left out.</p>\n"
     said = "<ul>" + "".join(f"<li>{safe(warning)}</li>" for warning in report["warnings"]) + "</ul>\n"
-    crowded = giant(report["counts"]) or report["counters"].get("bounded_lists")
+    crowded = giant(report["counts"]["largest_cluster"], report["counts"]["documents"]) or report["counters"].get(
+        "bounded_lists"
+    )
     return said + (shown.excerpt(examples.clusters[0]) if crowded and examples.clusters else "")
 
 
 def _plots(result: Deduplication) -> str:
     sizes = result.grouped.members
     clusters = size_bars(sizes[sizes > 1])
-    pairs = similarity_bars(result.found.similarity, result.report["parameters"]["threshold"])
+    pairs = similarity_bars(result.found.similarity, result.report.parameters.threshold)
     if not clusters and not pairs:
         return "<p>No two documents are similar: there are no clusters to draw.</p>\n"
     by_size = row_chart(clusters, "how many clusters there are of each size")

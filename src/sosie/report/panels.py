@@ -11,7 +11,7 @@ import numpy as np
 from sosie.documents.write import DROPPED
 from sosie.evaluation.sampling.recall import MARGIN
 from sosie.report.deduplication import Deduplication
-from sosie.report.differences import Kind, Run, differences, shorten
+from sosie.report.differences import Kind, Stretch, differences, shorten
 from sosie.report.examples import Example, Examples, LargeCluster
 
 CHARACTERS = 100_000  # of a text: more is not compared for display
@@ -172,12 +172,12 @@ def _notes(kinds: set[Kind], cut: bool, shortened: bool) -> str:
     return f'<p class="note">{" ".join(notes)}</p>' if notes else ""
 
 
-def _side(kind: str, heading: str, runs: list[Run]) -> str:
+def _side(kind: str, heading: str, runs: list[Stretch]) -> str:
     body = "".join(map(_run, runs)) or '<span class="gap">(empty)</span>'
     return f'<section class="side {kind}"><h4>{heading}</h4><p class="text" dir="auto">{body}</p></section>'
 
 
-def _run(run: Run) -> str:
+def _run(run: Stretch) -> str:
     text = run.text
     if run.kind == "same":
         html = safe(text)

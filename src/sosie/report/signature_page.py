@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.evaluation.signatures.quality import SignatureQuality, Truth
-from sosie.report.lines import Line, line_chart
+from sosie.report.charts import Line, line_chart
 from sosie.report.style import STYLE
 from sosie.signatures.named import own_parameters
 from sosie.signatures.spec import Spec

@@ -96,6 +96,32 @@ def read_manifest(directory: str | os.PathLike[str], kind: str | Collection[str]
         return _read_manifest(folder / MANIFEST, [kind] if isinstance(kind, str) else list(kind))
 
 
+def artefact_kind(directory: str | os.PathLike[str]) -> str | None:
+    """Return what Sosie wrote to a directory, by the kind that its manifest says; None if that is not Sosie's.
+
+    Nothing else is checked. A manifest that names Sosie's format and is damaged raises.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / MANIFEST).write_text('{"name": "an extension of a browser"}')
+    >>> artefact_kind(folder) is artefact_kind(folder / "nowhere") is None
+    True
+    """
+    path = Path(directory) / MANIFEST
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None  # no directory, or one without a manifest
+    try:
+        manifest = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        if FORMAT.encode() in content:
+            raise StorageError(f"{path}: is damaged: not JSON ({error}). Build the artefact again.") from error
+        return None
+    ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
+    return str(manifest.get("kind")) if ours else None
+
+
 def _write_array(folder: Path, name: str, array: NDArray[Any], moved: Path | None) -> dict[str, Any]:
     array = np.asarray(array)
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)

@@ -1,0 +1,1 @@
+"""WHAT DOES A PERSON ASK FOR?"""

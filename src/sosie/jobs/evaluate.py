@@ -1,0 +1,189 @@
+"""Measure how good a result is, or how good signatures are: against known pairs, exact search, or true cosines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sosie.documents.source import Source
+from sosie.errors import UsageError
+from sosie.evaluation.result import Result, numbered_documents
+from sosie.evaluation.sampling.recall import SampledRecall
+from sosie.evaluation.sampling.sample import sampled_recall
+from sosie.evaluation.signatures.quality import SignatureQuality, Truth, default_specs, evaluate_signatures
+from sosie.evaluation.truth import TruthAgreement, compare_with_truth
+from sosie.evaluation.truth_file import read_truth
+from sosie.features.shingles import Shingles
+from sosie.jobs.inputs import StrPath
+from sosie.matches.sets.threshold import as_fraction
+from sosie.report.signature_page import quality_rows, signature_page
+from sosie.report.timing import Progress, Silent, StageCost, Timing
+from sosie.signatures.named import SHINGLES, default_shingles, parse_spec
+from sosie.signatures.spec import Spec
+from sosie.storage.output import Output, OutputDirectory
+
+SAMPLE = 1000
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How a result agrees with a truth, and what exact search on a sample says; None for what was not asked."""
+
+    result: Result
+    truth: TruthAgreement | None
+    sample: SampledRecall | None
+    seed: int
+    stages: tuple[StageCost, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain data."""
+        return {
+            **({} if self.truth is None else {"truth": _agreed(self.truth)}),
+            **({} if self.sample is None else {"sample": {"seed": self.seed, **self.sample.described()}}),
+            "stages": [dict(vars(stage)) for stage in self.stages],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """What to hold a result against: a file of true pairs, a sample of so many documents, or both; `run` does it.
+
+    Without either, the sample is of SAMPLE documents. Threshold and shingles are those of the result's report.
+    """
+
+    truth: StrPath | None = None
+    sample: int | None = None
+    seed: int = 0
+    threshold: float | str | Fraction | None = None
+    shingles: Shingles | None = None
+
+    @property
+    def size(self) -> int | None:
+        """How many documents are drawn."""
+        return self.sample or (SAMPLE if self.truth is None else None)
+
+    def run(
+        self, result: Result, source: Source | None, *, threads: int | None = None, progress: Progress | None = None
+    ) -> Evaluated:
+        """Evaluate a result; the source is what the run read, needed for a sample."""
+        timing, agreed, measured = Timing(progress or Silent()), None, None
+        if result.across and (source is not None or self.size):
+            raise UsageError(
+                f"{result.path}: holds pairs of two collections. Compare them with a --truth alone, without INPUT."
+            )
+        if self.size and source is None:
+            raise UsageError(
+                f"name the documents that were read: sosie evaluate {result.path} --sample {self.size} INPUT..."
+            )
+        if self.truth is not None:
+            with timing.stage("truth") as stage:
+                agreed = _against_truth(result, self.truth, source, threads, stage.advance)
+        if self.size and source is not None:
+            with timing.stage("sample") as stage:
+                measured = sampled_recall(
+                    result,
+                    source,
+                    size=self.size,
+                    seed=self.seed,
+                    threshold=None if self.threshold is None else as_fraction(self.threshold),
+                    shingles=self.shingles,
+                    threads=threads,
+                    advance=stage.advance,
+                )
+        return Evaluated(result, agreed, measured, self.seed, tuple(timing.finished))
+
+
+def _against_truth(
+    result: Result, path: StrPath, source: Source | None, threads: int | None, advance: Callable[[int], None]
+) -> TruthAgreement:
+    truth = read_truth(path, result.id_type)
+    if source is None:
+        return compare_with_truth(result, truth)
+    reading = source.batches(threads)
+    for batch in reading:
+        advance(len(batch) + len(batch.rejects))
+    result.check_documents(reading)
+    return compare_with_truth(result, truth, numbered_documents(reading), reading.documents - reading.rejected)
+
+
+def _agreed(agreed: TruthAgreement) -> dict[str, Any]:
+    pairs, clusters = agreed.pairs, agreed.clusters
+    said: dict[str, Any] = {
+        "true_pairs": pairs.true,
+        "found_pairs": pairs.found,
+        "right_pairs": pairs.right,
+        "recall": pairs.recall,
+        "precision": pairs.precision,
+        "repeated_pairs": agreed.repeated,
+        "self_pairs": agreed.selves,
+        "ids_checked": agreed.checked,
+    }
+    if clusters is not None:
+        names = ("f1", "recall", "precision", "adjusted_rand")
+        said["clusters"] = {name: getattr(clusters, name) for name in names}
+    return said
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSignatures:
+    """What was measured of each spec, on how many documents, against which truth."""
+
+    documents: int
+    truth: Truth
+    measured: list[SignatureQuality]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data."""
+        truth = {**vars(self.truth), "shingles": self.truth.shingles.to_dict()}
+        return {"documents": self.documents, "truth": truth, "specs": [quality_rows(each) for each in self.measured]}
+
+
+def measure_signatures(
+    source: Source,
+    specs: Sequence[str],
+    truth: Truth,
+    *,
+    output: Output | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> MeasuredSignatures:
+    """Measure specs, given as text, on the documents of a source; without any, one of each family.
+
+    With `output`, signatures.json and signatures.html are written there.
+    """
+    timing, made = Timing(progress or Silent()), [spec_like(text, truth) for text in specs or default_specs(truth)]
+    with timing.stage("read") as stage:
+        texts = _texts(source, threads, stage.advance)
+    with timing.stage("measure", total=len(made)) as stage:
+        measured = []
+        for spec in made:
+            measured += evaluate_signatures([spec], texts, truth, threads)
+            stage.advance(1)
+    found = MeasuredSignatures(len(texts), truth, measured)
+    if output is not None:
+        with OutputDirectory(output.path, output.overwrite) as directory:
+            written = Path(directory.path)
+            (written / "signatures.json").write_text(json.dumps(found.to_dict(), indent=1) + "\n", "utf-8")
+            (written / "signatures.html").write_text(signature_page(measured, truth, len(texts)), "utf-8")
+    return found
+
+
+def spec_like(text: str, truth: Truth) -> Spec:
+    """Return the spec of a line; where it names no shingles and its method takes words, those of the cosine."""
+    spec = parse_spec(text)
+    named = any(f"{name}=" in text.replace("-", "_") for name in SHINGLES)
+    return spec if named or default_shingles(type(spec)).unit != "word" else replace(spec, shingles=truth.shingles)
+
+
+def _texts(source: Source, threads: int | None, advance: Callable[[int], None]) -> Any:
+    parts = []
+    for batch in source.batches(threads):
+        parts.append(batch.texts)
+        advance(len(batch) + len(batch.rejects))
+    return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())

@@ -1,0 +1,243 @@
+"""The verb `join`: all similar pairs of one collection, or of two, in memory or as files."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sosie.documents.batch import Reject
+from sosie.documents.inputs import list_inputs
+from sosie.documents.reading import Reading
+from sosie.documents.rejects import RejectLog
+from sosie.documents.source import Source
+from sosie.errors import UsageError
+from sosie.features.collect import collect
+from sosie.features.shingles import Shingles
+from sosie.jobs.auto import choose_join
+from sosie.jobs.inputs import StrPath
+from sosie.matches.join import SignatureJoin, join_signatures
+from sosie.matches.keys import join_keys
+from sosie.matches.sets.join import join_features
+from sosie.matches.sets.similarity import Measure
+from sosie.matches.sets.threshold import as_fraction
+from sosie.matches.verify import verify
+from sosie.report.report import JobReport
+from sosie.report.summary import bounded
+from sosie.report.timing import Progress, Silent, Timing
+from sosie.signatures.files import load_signatures
+from sosie.storage.output import Output, OutputDirectory
+from sosie.storage.room import Room
+from sosie.types import Counters, Features, Keys, Pairs, Signatures, VerifiedPairs
+
+JoinMethod = Literal["auto"] | SignatureJoin
+
+THRESHOLD = "0.8"  # of documents, where none is given
+
+
+def join(
+    a: Signatures | Keys | Features,
+    b: Any = None,
+    *,
+    radius: int | None = None,
+    threshold: float | str | Fraction | None = None,
+    method: JoinMethod = "auto",
+    measure: Measure = "jaccard",
+    threads: int | None = None,
+) -> Pairs:
+    """Return all pairs of a collection, or of two: signatures within a radius, features above a threshold, equal keys.
+
+    `method` is how signatures are joined: by block tables or by comparing all with all, whichever costs less.
+    `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
+    containment. The recall is 1, and None where not all pairs were compared or listed (see the counters).
+
+    >>> import numpy as np
+    >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
+    >>> pairs.a.tolist(), pairs.b.tolist(), pairs.recall
+    ([1], [2], 1.0)
+    """
+    if b is not None and type(b) is not type(a):
+        raise UsageError(f"cannot join {type(a).__name__} with {type(b).__name__}")
+    if measure != "jaccard" and not isinstance(a, Features):
+        raise UsageError(f"measure={measure!r} is for features; {type(a).__name__} are compared as they are")
+    other: Any = b
+    if isinstance(a, Signatures):
+        if radius is None or threshold is not None:
+            raise UsageError("signatures are joined within a radius: pass radius=, and no threshold")
+        if method not in ("auto", *get_args(SignatureJoin)):
+            raise UsageError(f"method must be auto, {' or '.join(get_args(SignatureJoin))}, got {method!r}")
+        rows = len(a) + (0 if other is None else len(other))
+        by = choose_join(rows, a.bits, radius) if method == "auto" else method
+        return _exact(join_signatures(a, other, radius=radius, method=by, threads=threads))
+    if isinstance(a, Features):
+        if threshold is None or radius is not None:
+            raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
+        return _exact(join_features(a, other, threshold=threshold, measure=measure, threads=threads))
+    if not isinstance(a, Keys):
+        raise UsageError(f"join takes Signatures, Keys or Features, got {type(a).__name__}")
+    if radius is not None or threshold is not None:
+        raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
+    return _exact(join_keys(a, other, threads=threads))
+
+
+def _exact(pairs: Pairs) -> Pairs:
+    bounded = pairs.counters.get("bounded_lists") or pairs.counters.get("bounded_pairs")
+    return pairs if bounded else replace(pairs, recall=1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedDocuments:
+    """Verified pairs of documents: a of the first collection, b of the second (or also of the first)."""
+
+    first: Reading
+    second: Reading
+    pairs: VerifiedPairs
+    rejects: list[Reject]
+
+    @property
+    def table(self) -> Any:
+        """The pairs as ids: a, b, similarity."""
+        return pa.table(
+            {
+                "a": self.first.ids.take(self.pairs.a),
+                "b": self.second.ids.take(self.pairs.b),
+                "similarity": pa.array(self.pairs.similarity),
+            }
+        )
+
+
+def join_documents(
+    source: Source,
+    other: Source | None = None,
+    *,
+    threshold: float | str | Fraction,
+    shingles: Shingles,
+    measure: Measure = "jaccard",
+    threads: int | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> JoinedDocuments:
+    """Return all pairs of documents whose shingles are at least as similar as the threshold says.
+
+    >>> table = pa.table({"id": [7, 8], "text": ["a b c d e f g h", "a b c d e f g h i"]})
+    >>> join_documents(Source(table), threshold=0.8, shingles=Shingles(3)).table.to_pylist()
+    [{'a': 7, 'b': 8, 'similarity': 0.8571428571428571}]
+    """
+    with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
+        readings = [each.batches(threads) for each in (source, other) if each is not None]
+        room = Room(scratch, threads=threads)
+        collections = [collect(reading, shingles, room, advance=advance) for reading in readings]
+        first, second = collections[0], collections[-1]
+        features = None if other is None else second.features
+        candidates = join_features(first.features, features, threshold=threshold, measure=measure, threads=threads)
+        pairs = verify(candidates, first.features, features, threshold=threshold, measure=measure, threads=threads)
+        found = replace(pairs, a=first.documents[pairs.a], b=second.documents[pairs.b])
+    rejects = [reject for collection in collections for reject in collection.rejects]
+    return JoinedDocuments(readings[0], readings[-1], found, rejects)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinReport(JobReport):
+    """What was joined by which parameters, and how many pairs there are; `across` two collections or inside one."""
+
+    format: str = "sosie-join"
+    version: int = 1
+    parameters: dict[str, Any]
+    across: bool
+    pairs: int
+    rejected: int
+    counters: dict[str, int]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joiner:
+    """What a join finds: documents above a threshold, saved signatures within a radius, or equal saved keys.
+
+    `run` writes it. Of documents, the threshold is 0.8 and the similarity Jaccard if nothing else is said.
+    """
+
+    threshold: float | str | Fraction | None = None
+    radius: int | None = None
+    similarity: Measure | None = None
+    shingles: Shingles = Shingles()
+
+    def run(
+        self,
+        first: Source | StrPath,
+        other: Source | StrPath | None,
+        output: Output,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> JoinReport:
+        """Join a collection with itself or with another, and write pairs.parquet and report.json.
+
+        Both are sources of documents, or both paths of saved signatures; pairs of signatures are candidates.
+        """
+        timing = Timing(progress or Silent())
+        sides = [side for side in (first, other) if side is not None]
+        sources = [side for side in sides if isinstance(side, Source)]
+        saved = [side for side in sides if not isinstance(side, Source)]
+        if sources and saved:
+            raise UsageError("join documents with documents, or one directory of signatures with at most one other")
+        read = [*saved, *(file for source in sources for file in _files(source))]
+        with OutputDirectory(output.path, output.overwrite, read) as directory:
+            with timing.stage("join") as stage:
+                if saved:
+                    table, counters, rejects = self._saved(saved, threads)
+                else:
+                    table, counters, rejects = self._documents(sources, threads, stage.advance)
+            with RejectLog(directory.path) as log:
+                log.add(rejects)
+            pq.write_table(table, directory.path / "pairs.parquet", compression="zstd")
+            report = JoinReport(
+                parameters={} if saved else self._described(),
+                across=other is not None,
+                pairs=table.num_rows,
+                rejected=len(rejects),
+                counters=dict(counters),
+                warnings=bounded(counters),
+                stages=tuple(timing.finished),
+            )
+            (directory.path / "report.json").write_text(json.dumps(report.to_dict(), indent=2) + "\n", "utf-8")
+        return report
+
+    def _documents(
+        self, sources: list[Source], threads: int | None, advance: Callable[[int], None]
+    ) -> tuple[Any, Counters, list[Reject]]:
+        if self.radius is not None:
+            raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
+        joined = join_documents(
+            sources[0],
+            *sources[1:],
+            threshold=self.threshold or THRESHOLD,
+            shingles=self.shingles,
+            measure=self.similarity or "jaccard",
+            threads=threads,
+            advance=advance,
+        )
+        return joined.table, joined.pairs.counters, joined.rejects
+
+    def _saved(self, paths: list[StrPath], threads: int | None) -> tuple[Any, Counters, list[Reject]]:
+        if self.similarity is not None:
+            raise UsageError("--similarity is for documents; saved signatures and keys are compared as they are")
+        sides = [load_signatures(path) for path in paths]
+        pairs = join(*sides, radius=self.radius, threshold=self.threshold, threads=threads)
+        a, b = sides[0].ids.take(pa.array(pairs.a)), sides[-1].ids.take(pa.array(pairs.b))
+        return pa.table({"a": a, "b": b}), pairs.counters, []
+
+    def _described(self) -> dict[str, Any]:
+        """Return what documents are joined by, as the report of a de-duplication has it."""
+        threshold, similarity = float(as_fraction(self.threshold or THRESHOLD)), self.similarity or "jaccard"
+        method = {"method": "exact", "shingles": self.shingles.to_dict()}
+        return {"threshold": threshold, "similarity": similarity, "method": method}
+
+
+def _files(source: Source) -> list[str]:
+    return [] if isinstance(source.paths, pa.Table) else [place.path for place in list_inputs(source.paths)]

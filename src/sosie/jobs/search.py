@@ -1,0 +1,119 @@
+"""Ask an index: what it holds that is like a text, and the passages that say so."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from sosie.documents.source import Source
+from sosie.errors import UsageError
+from sosie.jobs.index import naming_index
+from sosie.jobs.inputs import StrPath
+from sosie.report.report import JobReport
+from sosie.report.timing import Progress, Silent, Timing
+from sosie.search.entries import Entries
+from sosie.search.files import load_text_index
+from sosie.search.found import match_table, with_passages
+from sosie.search.kinds import set_effort
+from sosie.search.text_index import TextIndex
+from sosie.search.windows import Windows
+from sosie.signatures.files import load_signatures
+from sosie.storage.room import Room
+from sosie.types import Matches
+
+WORDS = 50  # of a passage that is shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchReport(JobReport):
+    """How much was asked and found, and how much of what there is that should be."""
+
+    queries: int
+    without_features: int
+    matches: int
+    recall: float | None
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexSearch:
+    """What to look for: the `k` nearest, or all within a radius, the first of them if one is enough.
+
+    `effort` says how far an approximate index searches. With `passages`, the passage of each match that is most like
+    its query is shown: one of these `windows`, or as the index has them.
+    """
+
+    k: int = 10
+    radius: int | None = None
+    first: bool = False
+    exclude_self: bool = False
+    effort: Mapping[str, Any] = field(default_factory=dict)
+    passages: bool = False
+    windows: Windows | None = None
+
+    def run(
+        self,
+        directory: StrPath,
+        queries: Source | StrPath,
+        *,
+        documents: Source | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Any, SearchReport]:
+        """Return a table of matches, and a report. Queries are documents, or the path of saved signatures.
+
+        `documents` are those of the index, for passages where it keeps no texts.
+        """
+        timing = Timing(progress or Silent())
+        with tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
+            with timing.stage("open"):
+                index = load_text_index(directory, texts=self.passages and documents is None)
+                set_effort(index.index, self.effort)
+                windows = self._windows(index) if self.passages else None
+            with timing.stage("sign"):
+                entries = _entries(index, queries, Room(scratch, threads=threads))
+            with timing.stage("search"):
+                matches = self._search(index, entries, threads)
+                table = match_table(index, entries, matches)
+            if windows is not None:
+                with timing.stage("passages"):
+                    table = with_passages(table, index, entries, matches, windows, documents)
+        report = SearchReport(
+            queries=len(entries) + entries.unsigned,
+            without_features=entries.unsigned,
+            matches=len(table),
+            recall=matches.recall,
+            counters=dict(matches.counters),
+            stages=tuple(timing.finished),
+        )
+        return table, report
+
+    def _search(self, index: TextIndex, queries: Entries, threads: int | None) -> Matches:
+        if self.radius is None:
+            return index.search(queries, self.k, exclude_self=self.exclude_self, threads=threads)
+        return index.within(queries, self.radius, first=self.first, exclude_self=self.exclude_self, threads=threads)
+
+    def _windows(self, index: TextIndex) -> Windows:
+        if index.places is None:
+            return self.windows or Windows(WORDS, WORDS // 2)
+        if self.windows is not None:
+            raise UsageError(
+                "the rows of this index are passages, which are shown as they are: leave out --words and --overlap"
+            )
+        return index.places.windows
+
+
+def texts_to_find(texts: Sequence[str]) -> Source:
+    """Return texts as queries, named text:1, text:2 and so on."""
+    if not all(text.strip() for text in texts):
+        raise UsageError("--text is empty: give some words to look for")
+    ids = [f"text:{number}" for number in range(1, len(texts) + 1)]
+    return Source(pa.table({"id": ids, "text": list(texts)}))
+
+
+def _entries(index: TextIndex, queries: Source | StrPath, room: Room) -> Entries:
+    return index.sign_source(queries, room) if isinstance(queries, Source) else Entries(load_signatures(queries))

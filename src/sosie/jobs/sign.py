@@ -1,0 +1,108 @@
+"""Sign documents: signatures or keys, saved with what made them and, on request, with their features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sosie.documents.reading import Reading
+from sosie.documents.rejects import RejectLog
+from sosie.documents.source import Source
+from sosie.jobs.inputs import StrPath
+from sosie.report.report import JobReport
+from sosie.report.timing import Progress, Silent, Timing
+from sosie.signatures.files import save_signatures
+from sosie.signatures.keeper import FeatureKeeper
+from sosie.signatures.sign import sign_documents
+from sosie.signatures.signer import Signer
+from sosie.signatures.spec import Spec
+from sosie.storage.output import Output, OutputDirectory
+from sosie.storage.room import Room
+from sosie.types import Keys, Signatures
+
+
+@dataclass(frozen=True, kw_only=True)
+class SigningReport(JobReport):
+    """How many documents were signed, and by what."""
+
+    documents: int
+    signed: int
+    without_features: int
+    rejected: int
+    digest: str
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Signing:
+    """What is made of documents, and by which signer, or spec that is fitted to them; `run` does it.
+
+    `keys` are made instead of bits, `volatility` keeps the sums behind the bits, `features` the distinct features.
+    """
+
+    signer: Spec | Signer
+    keys: bool = False
+    volatility: bool = False
+    features: bool = False
+
+    def run(
+        self,
+        source: Source,
+        output: Output,
+        *,
+        reads: Iterable[StrPath] = (),
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> SigningReport:
+        """Sign the documents of a source; `reads` is what else is read, and so must not lie in the output."""
+        timing = Timing(progress or Silent())
+        reading = source.batches(threads)
+        read = [*(place.path for place in reading.inputs), *reads]
+        with OutputDirectory(output.path, output.overwrite, read) as directory:
+            signer = fitted(self.signer, source, timing, threads)
+            with timing.stage("sign") as stage, RejectLog(directory.path) as log:
+                signed = self._sign(reading, signer, directory, log, threads, stage)
+        return SigningReport(
+            documents=reading.documents,
+            signed=len(signed),
+            without_features=len(signed.unsigned),
+            rejected=reading.rejected,
+            digest=signer.digest,
+            spec=signer.spec.to_dict(),
+            stages=tuple(timing.finished),
+        )
+
+    def _sign(
+        self,
+        reading: Reading,
+        signer: Signer,
+        directory: OutputDirectory,
+        log: RejectLog,
+        threads: int | None,
+        stage: Progress,
+    ) -> Signatures | Keys:
+        def sign(by: Signer | FeatureKeeper) -> Signatures | Keys:
+            form: dict[str, Any] = {"keys": self.keys, "volatility": self.volatility, "threads": threads}
+            return sign_documents(reading, by, log=log, advance=stage.advance, **form)
+
+        if not self.features:
+            signed = sign(signer)
+            save_signatures(directory.path, signed, signer)
+            return signed
+        with FeatureKeeper(signer, Room(directory.scratch)) as keeper:
+            signed = sign(keeper)
+            save_signatures(directory.path, signed, signer, keeper.features())
+            return signed
+
+
+def fitted(signer: Spec | Signer, source: Source, timing: Timing, threads: int | None) -> Signer:
+    """Return a signer; a spec that needs statistics reads the source for them first."""
+    if not isinstance(signer, Spec):
+        return signer
+    if not signer.needs_texts:
+        ready: Signer = signer.fit()
+        return ready
+    with timing.stage("fit"):
+        made: Signer = signer.fit(source, threads=threads)
+    return made

@@ -1,0 +1,173 @@
+"""The stages of a de-duplication: functions of values that return values, so that a part of a collection can run them.
+
+read -> Collection -> collapse -> Collapsed -> match -> Pairs -> verify -> VerifiedPairs -> cluster -> Clusters
+-> list_pairs -> write
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from sosie.clusters.grouping import anchored, second_look, transitive
+from sosie.clusters.keep import keep_rank
+from sosie.documents.reading import Reading
+from sosie.documents.workplace import Workplace
+from sosie.features.collect import Collection, collect
+from sosie.features.stored import load_collection, save_collection
+from sosie.features.weigh import weigh as weigh_features
+from sosie.jobs.auto import choose_join
+from sosie.jobs.parameters import Clustering, DedupParameters
+from sosie.jobs.work import Work
+from sosie.kernels.sets.similarity import Sets
+from sosie.matches.candidates import Exact, Method, by_keys, by_sets, by_signatures, simhash_radius
+from sosie.matches.equal.groups import Groups
+from sosie.matches.equal.sets import collapse as collapse_rows
+from sosie.matches.equal.sets import expand, listable
+from sosie.matches.reference import HeldReference, OpenReference
+from sosie.matches.sets.rows import rows_of, sets_of
+from sosie.matches.sets.similarity import Similarity
+from sosie.matches.sides import Sides
+from sosie.matches.verify import verify_rows
+from sosie.report.deduplication import Deduplication, Outcome
+from sosie.report.page import write_page
+from sosie.report.timing import Progress
+from sosie.signatures.minhash import Minhash
+from sosie.storage.checkpoint import Checkpoints
+from sosie.storage.finished import FinishedFiles
+from sosie.storage.room import Room
+from sosie.types import Clusters, Features, Pairs, VerifiedPairs
+
+LOOKS = 4  # at pairs that a bounded join left out, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Collapsed:
+    """The features of all rows; groups of identical ones; the set of each group's first row; how sets are compared.
+
+    Groups are in keep order. `sides` tells those of a reference from the others. All later stages number groups.
+    """
+
+    features: Features
+    groups: Groups
+    sets: Sets
+    similarity: Similarity
+    sides: Sides
+
+
+def hold(reference: OpenReference, job: DedupParameters, room: Room, stage: Progress) -> HeldReference:
+    """Read the features of a reference."""
+    advance = stage.advance if reference.reading is None else _counting(stage, reference.reading)
+    return reference.hold(job.shingles, room, counts=job.weighted, advance=advance)
+
+
+def read(reading: Reading, job: DedupParameters, held: HeldReference | None, work: Work, stage: Progress) -> Collection:
+    """Read the documents and keep their features, or take what an earlier try has read; a reference's come first."""
+    checkpoints = work.place.checkpoints
+    collection = load_collection(checkpoints, reading)
+    if collection is None:
+        collection = collect(
+            reading,
+            job.shingles,
+            replace(work.room, keep=checkpoints.key is not None),
+            counts=job.weighted,
+            reference=None if held is None else (held.features, held.documents),
+            advance=_counting(stage, reading),
+        )
+        save_collection(checkpoints, reading, collection)
+    return collection
+
+
+def weigh(collection: Collection, job: DedupParameters, room: Room) -> Similarity:
+    """Return how documents are compared, with a weight for every feature where features weigh."""
+    return Similarity(job.similarity, weigh_features(collection.features, job.weighting, room))
+
+
+def collapse(collection: Collection, similarity: Similarity, keep: str, only: bool) -> Collapsed:
+    """Group identical rows, so that each is compared once; with `only`, nothing but pairs with the reference count."""
+    features, before = collection.features, np.arange(len(collection.before))
+    rank = keep_rank(keep, collection.lengths, collection.order) + len(before)
+    groups = collapse_rows(sets_of(features)[0], np.concatenate([before, rank]), similarity.weights)
+    first = groups.representatives
+    sets = rows_of(features.hashes, features.offsets[first], features.offsets[first + 1])
+    return Collapsed(features, groups, sets, similarity, Sides.of(groups, len(before), only))
+
+
+def match(collapsed: Collapsed, method: Method, threshold: Fraction, room: Room) -> Pairs:
+    """Return candidate pairs of groups, with the recall that the method predicts for a pair at the threshold."""
+    similarity, features, groups = collapsed.similarity, collapsed.features, collapsed.groups
+    if isinstance(method, Exact):
+        pairs = by_sets(collapsed.sets, similarity, threshold, room.threads)
+    elif isinstance(method, Minhash):
+        pairs = by_keys(method, features, collapsed.sets, groups, similarity.least_jaccard(threshold), room)
+    else:
+        radius = simhash_radius(method, similarity, threshold)
+        join = choose_join(len(groups), method.bits, radius)
+        pairs = by_signatures(method, features, groups, similarity, radius, join, room.threads)
+    return collapsed.sides.of_interest(pairs)
+
+
+def verify(collapsed: Collapsed, pairs: Pairs, threshold: Fraction, threads: int | None) -> VerifiedPairs:
+    """Return the pairs that reach the threshold, and those that second looks find where a join was bounded."""
+    sets, similarity, sides = collapsed.sets, collapsed.similarity, collapsed.sides
+    verified = verify_rows(sets, pairs, threshold, threads, similarity=similarity)
+    if not pairs.counters.get("bounded_lists"):
+        return verified
+    for _ in range(LOOKS):  # as long as they find something: whom one of them drops may have stood for others
+        known = len(verified)
+        clusters = anchored(len(sets.starts), sides.deciding(verified))
+        verified = sides.of_interest(second_look(sets, verified, clusters, threshold, threads, similarity))
+        if len(verified) == known:
+            break
+    return verified
+
+
+def cluster(collapsed: Collapsed, verified: VerifiedPairs, how: Clustering, threads: int | None) -> Clusters:
+    """Return who stays and who goes, of all rows: each has the anchor of its group, one without features itself."""
+    sets, sides, groups = collapsed.sets, collapsed.sides, collapsed.groups
+    deciding = sides.deciding(verified)
+    if how == "transitive":
+        clusters = transitive(sets, deciding, threads, collapsed.similarity)
+    else:
+        clusters = anchored(len(sets.starts), deciding)
+    rows = len(collapsed.features)
+    spread = Clusters(np.arange(rows), np.ones(rows))
+    group = np.repeat(np.arange(len(groups)), groups.sizes)
+    spread.anchor[groups.rows] = groups.representatives[clusters.anchor[group]]
+    spread.similarity[groups.rows] = clusters.similarity[group]
+    return sides.settled(spread)
+
+
+def list_pairs(collapsed: Collapsed, verified: VerifiedPairs) -> tuple[VerifiedPairs, Groups]:
+    """Return the pairs of rows that pairs of groups stand for, and the groups as they are written: some as stars."""
+    groups, sets = listable(verified, collapsed.groups), collapsed.sets
+    listed = collapsed.sides.listed(expand(verified, groups, sets.stops - sets.starts))
+    return replace(listed, recall=verified.recall), groups
+
+
+def write(outcome: Outcome, place: Workplace, checkpoints: Checkpoints, threads: int | None, stage: Progress) -> None:
+    """Write the tables and the documents; files that an earlier try has finished are left as they are."""
+    assert place.target is not None
+    finished = FinishedFiles(place.target, checkpoints)
+    outcome.write_tables(place.target)
+    outcome.write_documents(place.target, threads, stage.advance, place.annotate, finished)
+
+
+def write_report(result: Deduplication, place: Workplace, threads: int | None) -> None:
+    """Write report.json and report.html."""
+    assert place.target is not None
+    result.report.write_json(place.target)
+    write_page(result, place.target, threads)
+
+
+def _counting(stage: Progress, reading: Reading) -> Callable[[int], None]:
+    """Return what counts documents as read and says how many are expected."""
+
+    def advance(count: int) -> None:
+        stage.expect(reading.expected)
+        stage.advance(count)
+
+    return advance
