@@ -38,7 +38,8 @@ class Shingles:
     [2, 1, 0]
 
     With `stop_words`, those of a language ("en", "english") or of a file with one word per line are left out; with
-    `stem`, Snowball's stems of a language stand for the words that remain. Afterwards `stop_words` is their name.
+    `stem`, Snowball's stems of a language stand for the words that remain. Afterwards `stop_words` is their name and
+    `left_out` holds the words: a copy with the same name keeps them, whatever has become of the file.
 
     >>> plain, inflected = "connect the old bridge", "the connected, older bridges"
     >>> a, b = Shingles(width=1, stem="en", stop_words="en").extract([plain, inflected]).sizes.tolist()
@@ -50,7 +51,7 @@ class Shingles:
     unit: Literal["word", "char", "prefix"] = "word"
     stem: str | None = None
     stop_words: str | os.PathLike[str] | StopWords | None = field(default=None, compare=False)
-    left_out: StopWords | None = field(default=None, init=False, repr=False)
+    left_out: StopWords | None = field(default=None, repr=False, kw_only=True)  # what `dataclasses.replace` hands on
 
     def __post_init__(self) -> None:
         if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= _WIDEST:
@@ -61,10 +62,16 @@ class Shingles:
             raise UsageError("stem and stop_words are for shingles of words: leave them out, or take unit='word'")
         if self.stem is not None:
             object.__setattr__(self, "stem", stem_algorithm(self.stem))
-        if self.stop_words is not None:
-            left_out = self.stop_words if isinstance(self.stop_words, StopWords) else stop_words(self.stop_words)
-            object.__setattr__(self, "stop_words", left_out.name)
-            object.__setattr__(self, "left_out", left_out)
+        left_out = self._words_left_out()
+        object.__setattr__(self, "left_out", left_out)
+        object.__setattr__(self, "stop_words", None if left_out is None else left_out.name)
+
+    def _words_left_out(self) -> StopWords | None:
+        if self.stop_words is None or isinstance(self.stop_words, StopWords):
+            return self.stop_words
+        if self.left_out is not None and self.left_out.name == self.stop_words:
+            return self.left_out
+        return stop_words(self.stop_words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what determines the features, as JSON-ready data; what is not used is not named.
