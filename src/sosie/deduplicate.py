@@ -21,11 +21,9 @@ from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.documents.workplace import Workplace, workplace
 from sosie.errors import UsageError
-from sosie.features.collect import Collection, collect
+from sosie.features.collect import Collection, collect, load_collection, save_collection
 from sosie.features.shingles import Shingles
-from sosie.features.stored import load_collection, save_collection
-from sosie.features.weigh import weigh
-from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
+from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, weigh
 from sosie.kernels.sets.set_join import Sets
 from sosie.matches.candidates import Exact, Method, candidates
 from sosie.matches.groups import Groups

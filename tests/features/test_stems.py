@@ -103,7 +103,7 @@ def test_neither_threads_nor_spans_nor_what_was_met_before_change_anything(
 ) -> None:
     texts = TEXTS * 3 + [f"numbered words w{i}s w{i * 7 % 40}s bridges" for i in range(60)]
     shingles = Shingles(2, stem="english", stop_words="en")
-    monkeypatch.setattr("sosie.features.shingles._SPAN", size)
+    monkeypatch.setattr("sosie.features.spans.SPAN", size)
     monkeypatch.setattr("sosie.text.lexicon.MOST_WORDS", most)
     features = shingles.extract(texts, threads=threads)
     for row, text in enumerate(texts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -10,13 +11,13 @@ import click
 from sosie.cli.options import output_options, shingle_options, source_of, source_options
 from sosie.cli.progress import progress
 from sosie.cli.signer import fitted, form_of, saved_signer, signer_options, spec_of
+from sosie.documents.batch import Batch
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.report.stages import Stages
 from sosie.signatures.files import save_signatures
-from sosie.signatures.keeper import FeatureKeeper
-from sosie.signatures.sign import sign_documents
 from sosie.signatures.signer import Signer
+from sosie.signatures.stream import FeatureKeep, stream
 from sosie.storage.output import OutputDirectory
 from sosie.storage.room import Room
 from sosie.types import Keys, Signatures
@@ -67,14 +68,14 @@ def _sign(
     with stages.run("sign") as stage, RejectLog(directory.path) as log:
         form = {**form_of(signer.spec, options), "threads": options["threads"]}
 
-        def sign(by: Signer | FeatureKeeper) -> Signatures | Keys:
-            return sign_documents(reading, by, log=log, advance=stage.advance, **form)
+        def after(batch: Batch) -> None:
+            log.add(batch.rejects)
+            stage.advance(len(batch) + len(batch.rejects))
 
-        if not options["features"]:
-            signed = sign(signer)
-            save_signatures(directory.path, signed, signer)
-            return signed
-        with FeatureKeeper(signer, Room(directory.scratch)) as keeper:
-            signed = sign(keeper)
-            save_signatures(directory.path, signed, signer, keeper.features())
+        with ExitStack() as stack:
+            room, keep = Room(directory.scratch), None
+            if options["features"]:
+                keep = stack.enter_context(FeatureKeep(signer.spec.shingles, room))
+            signed = stream(reading, signer, keep=keep, after=after, **form)
+            save_signatures(directory.path, signed, signer, keep.features() if keep else None)
             return signed

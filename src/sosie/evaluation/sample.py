@@ -18,7 +18,7 @@ from sosie.evaluation.recall import SampledRecall
 from sosie.evaluation.result import Numbering, Result, numbered_documents
 from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
-from sosie.features.weigh import weigh
+from sosie.features.weighting import weigh
 from sosie.matches.identical import collapse
 from sosie.matches.sets import sets_of
 from sosie.matches.similarity import Similarity

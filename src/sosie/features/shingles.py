@@ -6,23 +6,20 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-
 from sosie.errors import StorageError, UsageError
-from sosie.kernels.sets.distinct import distinct
+from sosie.features.spans import cut
 from sosie.kernels.text.lexicon import shingle_numbers
 from sosie.kernels.text.prefixes import prefix_hashes
 from sosie.kernels.text.shingle import shingle_rows
 from sosie.kernels.text.word_rows import word_rows
-from sosie.parallel import ordered_map, spans
+from sosie.parallel import ordered_map
 from sosie.text.column import TextColumn, as_column
 from sosie.text.lexicon import lexicon
 from sosie.text.stems import snowball_version, stem_algorithm
 from sosie.text.stop_words import StopWords, stop_words
 from sosie.text.tables import unicode_tables
-from sosie.types import I64, U64, Features, offsets_of
+from sosie.types import I64, U64, Features
 
-_SPAN = 1 << 18  # bytes of text in one piece of work
 _WIDEST = 1024
 
 
@@ -65,13 +62,6 @@ class Shingles:
         left_out = self._words_left_out()
         object.__setattr__(self, "left_out", left_out)
         object.__setattr__(self, "stop_words", None if left_out is None else left_out.name)
-
-    def _words_left_out(self) -> StopWords | None:
-        if self.stop_words is None or isinstance(self.stop_words, StopWords):
-            return self.stop_words
-        if self.left_out is not None and self.left_out.name == self.stop_words:
-            return self.left_out
-        return stop_words(self.stop_words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what determines the features, as JSON-ready data; what is not used is not named.
@@ -127,14 +117,12 @@ class Shingles:
 
     def extract(self, texts: Any, *, counts: bool = False, threads: int | None = None) -> Features:
         """Return the distinct shingles of every text, sorted, with how often each occurs if asked for."""
-        column = as_column(texts)
+        parts = ordered_map(lambda span: span.features(counts), cut(as_column(texts), self), threads)
+        return Features.joined(list(parts))
 
-        def piece(span: tuple[int, int]) -> tuple[U64, I64, Any]:
-            return distinct(*self.occurrences(column, *span), counts)
-
-        pieces = list(ordered_map(piece, spans(column.offsets, _SPAN), threads))
-        sizes = [np.diff(offsets) for _, offsets, _ in pieces]
-        offsets = offsets_of(np.concatenate([*sizes, np.empty(0, np.int64)]))
-        hashes = np.concatenate([*(values for values, _, _ in pieces), np.empty(0, np.uint64)])
-        repeats = np.concatenate([*(found for _, _, found in pieces), np.empty(0, np.int32)]) if counts else None
-        return Features(hashes, offsets, repeats)
+    def _words_left_out(self) -> StopWords | None:
+        if self.stop_words is None or isinstance(self.stop_words, StopWords):
+            return self.stop_words
+        if self.left_out is not None and self.left_out.name == self.stop_words:
+            return self.left_out
+        return stop_words(self.stop_words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sosie.errors import MismatchError, UsageError
-from sosie.types import Signatures
+from sosie.types import Keys, Signatures, meet
 
 
 def check_join(a: Signatures, b: Signatures | None, radius: int, largest: int) -> None:
@@ -18,5 +18,14 @@ def check_join(a: Signatures, b: Signatures | None, radius: int, largest: int) -
         return
     if a.bits != b.bits:
         raise MismatchError(f"signatures of {a.bits} and {b.bits} bits cannot be joined")
-    if a.digest is not None and b.digest is not None and a.digest != b.digest:
-        raise MismatchError(f"signatures of specs {a.digest} and {b.digest} cannot be joined: sign both the same way")
+    check_spaces(a, b)
+
+
+def check_spaces(a: Signatures | Keys, b: Signatures | Keys) -> None:
+    """Raise unless two collections are made for one comparison."""
+    if not meet(a, b):
+        what = "signatures" if isinstance(a, Signatures) else "keys"
+        raise MismatchError(
+            f"{what} of {a.space} and {b.space} cannot be joined: sign both with one signer, "
+            "or with signers within one space"
+        )

@@ -9,6 +9,7 @@ import numpy as np
 
 from sosie.errors import MismatchError
 from sosie.kernels.tables.key_join import count_pairs, group_by_key, write_pairs
+from sosie.matches.check import check_spaces
 from sosie.matches.order import distinct_packed, ordered_pairs, unpacked
 from sosie.parallel import ordered_map
 from sosie.storage.resident import give_back
@@ -79,8 +80,7 @@ def key_groups(
 def _check(a: Keys, b: Keys) -> None:
     if a.values.shape[1] != b.values.shape[1]:
         raise MismatchError(f"keys of {a.values.shape[1]} and {b.values.shape[1]} tables cannot be joined")
-    if a.digest is not None and b.digest is not None and a.digest != b.digest:
-        raise MismatchError(f"keys of specs {a.digest} and {b.digest} cannot be joined: make both the same way")
+    check_spaces(a, b)
 
 
 def _group(columns: Sequence[U64], split: int, limit: int, threads: int | None, most: int | None = None) -> KeyGroups:
