@@ -103,13 +103,13 @@ def test_a_stream_is_signed_like_the_texts(spec, batch_size):
     for keys in (False, True)[: 1 + isinstance(spec, Minhash)]:
         reading = sosie.Source(table, on_error="skip", batch_size=batch_size).batches()
         seen = []
-        signed = stream(reading, spec, keys=keys, after=lambda batch: seen.append(len(batch) + len(batch.rejects)))
+        signed = stream(reading, spec, keys=keys, after=seen.append)
         plain = (spec.fit().keys if keys else spec.fit().sign)(TEXTS)
         ours, theirs = (x.values if keys else x.words for x in (signed, plain))
         assert np.array_equal(ours, theirs)
         assert signed.ids.to_pylist() == ["a", "c", "d"]
         assert signed.unsigned.tolist() == [1] and signed.digest == spec.digest
-        assert sum(seen) == 5 and reading.rejected == 1
+        assert sum(len(batch) + len(batch.rejects) for batch in seen) == 5 and reading.rejected == 1
 
 
 def test_an_empty_stream_gives_an_empty_set():

@@ -14,7 +14,7 @@ from sosie.documents.order_column import join_orders
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.features.shingles import Shingles
-from sosie.features.spans import Span, cut
+from sosie.features.spans import RowSpan, cut
 from sosie.parallel import ordered_map
 from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.room import Room
@@ -71,7 +71,7 @@ def collect(
     lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     orders: list[Any] = []
 
-    def texts() -> Iterator[Span]:
+    def texts() -> Iterator[RowSpan]:
         """Read on, while threads extract what was read before."""
         for batch in reading:
             column = as_column(batch.texts)

@@ -15,7 +15,7 @@ from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
 from sosie.features.shingles import Shingles
-from sosie.features.spans import Span, cut_all
+from sosie.features.spans import RowSpan, cut_all
 from sosie.kernels.sets.counts import leading_bits, lookup_counts, merge_counts
 from sosie.parallel import ordered_map
 from sosie.runs import Runs
@@ -89,7 +89,7 @@ class FeatureCounts(CountRun):
 
 
 def count_spans(
-    batches: Iterable[Any], shingles: Shingles, count: Callable[[Span], T], threads: int | None = None
+    batches: Iterable[Any], shingles: Shingles, count: Callable[[RowSpan], T], threads: int | None = None
 ) -> Iterator[T]:
     """Cut batches of texts, or of `Features`, count every span on threads, and yield what was counted in order."""
     return ordered_map(count, cut_all(batches, shingles, SPAN), threads, ahead=AHEAD)

@@ -12,7 +12,7 @@ import numpy as np
 from sosie.errors import MismatchError, UsageError
 from sosie.features.counts import CountRun, FeatureCounts, batches_of, count_spans, merge_all, summed
 from sosie.features.shingles import Shingles
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.kernels.sets.distinct import distinct
 from sosie.types import I32, U64, Features
 
@@ -137,7 +137,7 @@ def collection_terms(collection: Any, shingles: Shingles, threads: int | None = 
     return count_terms(batches_of(collection, threads), shingles, threads)
 
 
-def _documents_of(span: Span) -> tuple[CountRun, int, int]:
+def _documents_of(span: RowSpan) -> tuple[CountRun, int, int]:
     """Return in how many rows of a span each feature occurs, how many rows there are, and all their occurrences."""
     if isinstance(span.batch, Features):
         features = span.features()
@@ -148,7 +148,7 @@ def _documents_of(span: Span) -> tuple[CountRun, int, int]:
     return _counted(hashes), span.stop - span.start, occurrences
 
 
-def _terms_of(span: Span) -> CountRun:
+def _terms_of(span: RowSpan) -> CountRun:
     """Return how often each feature occurs in a span."""
     if isinstance(span.batch, Features):
         features = span.features()

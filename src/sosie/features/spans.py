@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SPAN = 1 << 18  # bytes of a span: its features stay in the cache
 
 
-class Span(NamedTuple):
+class RowSpan(NamedTuple):
     """Rows start..stop of a batch, and what its texts are compared by."""
 
     batch: TextColumn | Features
@@ -40,7 +40,7 @@ class Span(NamedTuple):
         return Features(*distinct(*self.occurrences(), counts))
 
 
-def cut(texts: Any, shingles: Shingles, size: int | None = None, *, width: int = 0) -> Iterator[Span]:
+def cut(texts: Any, shingles: Shingles, size: int | None = None, *, width: int = 0) -> Iterator[RowSpan]:
     """Cut texts or `Features` into spans of about `size` bytes, at least one span; a row takes `width` words more.
 
     So many short or empty rows need no more memory than few long ones.
@@ -54,10 +54,10 @@ def cut(texts: Any, shingles: Shingles, size: int | None = None, *, width: int =
     if width:
         bytes_before = bytes_before + 8 * width * np.arange(len(bytes_before))
     for start, stop in spans(bytes_before, SPAN if size is None else size) or [(0, 0)]:
-        yield Span(batch, start, stop, shingles)
+        yield RowSpan(batch, start, stop, shingles)
 
 
-def cut_all(batches: Iterable[Any], shingles: Shingles, size: int | None = None) -> Iterator[Span]:
+def cut_all(batches: Iterable[Any], shingles: Shingles, size: int | None = None) -> Iterator[RowSpan]:
     """Cut one batch of texts, or of `Features`, after the other."""
     for batch in batches:
         yield from cut(batch, shingles, size)

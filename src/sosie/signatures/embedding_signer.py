@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sosie.errors import MismatchError
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import weights
 from sosie.kernels.sign.embedding import embed, unit_weights
 from sosie.kernels.sign.minhash import band_keys
@@ -125,7 +125,7 @@ class EmbeddingSigner(Signer):
     ) -> SignedRows:
         """Make a row of each document with a known feature; `make` returns rows, and how many features are known."""
 
-        def sign(span: Span) -> Made:
+        def sign(span: RowSpan) -> Made:
             features = span.features()
             rows, known = make(features)
             return Made(rows, features.sizes > 0, known > 0, bool(known.any()))

@@ -12,7 +12,7 @@ from sosie.errors import UsageError
 from sosie.features.counts import FeatureCounts
 from sosie.features.frequencies import collection_terms
 from sosie.features.shingles import Shingles
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.kernels.sign.pstable import tuple_keys
 from sosie.signatures.prefix_classes import PrefixClasses, classes_of, collection_cuts, language_terms, normal_cuts
 from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
@@ -131,7 +131,7 @@ class FuzzySigner(Signer):
         (1, 4)
         """
 
-        def deviations(span: Span) -> Made:
+        def deviations(span: RowSpan) -> Made:
             features = span.features()
             return Made(self._classes.deviations(features), features.sizes > 0)
 
@@ -141,7 +141,7 @@ class FuzzySigner(Signer):
     def _keys(self, texts: Any, threads: int | None) -> SignedRows:
         """Make the keys of texts, or of `Features` with counts: one for each scheme."""
 
-        def sign(span: Span) -> Made:
+        def sign(span: RowSpan) -> Made:
             features = span.features()
             known = bool(self._classes.known(features.hashes).any())
             return Made(self._encoded(self._classes.deviations(features)), features.sizes > 0, known=known)
@@ -151,7 +151,7 @@ class FuzzySigner(Signer):
     @property
     def _held(self) -> int:
         """How much is held of a row while it is signed: the digits of all schemes."""
-        return self.spec.multiplicity + self.spec.multiplicity * self.spec.code_length // FUNCTIONS
+        return self.spec.multiplicity * self.spec.code_length // FUNCTIONS + 1
 
     @property
     def _classes(self) -> PrefixClasses:

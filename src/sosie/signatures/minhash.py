@@ -15,7 +15,7 @@ import numpy as np
 
 from sosie.arrays import U32
 from sosie.errors import UsageError
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.kernels.sign.minhash import BLOCK, band_keys, minhash, pack_bits
 from sosie.kernels.sign.mix import splitmix64
 from sosie.parallel import ordered_map, spans
@@ -180,7 +180,7 @@ class MinhashSigner(Signer):
     def _signed(self, texts: Any, make: Callable[[U32], Any], threads: int | None) -> SignedRows:
         lanes = self._lanes()
 
-        def sign(span: Span) -> Made:
+        def sign(span: RowSpan) -> Made:
             hashes, offsets = span.occurrences()
             minima = np.empty((len(offsets) - 1, len(lanes[0])), np.uint32)
             minhash(hashes, offsets, lanes[0], lanes[1], minima)

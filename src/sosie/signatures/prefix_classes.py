@@ -19,7 +19,7 @@ from sosie.errors import DataError, StorageError, UsageError
 from sosie.features.counts import batches_of, count_spans, summed
 from sosie.features.frequencies import TermCounts
 from sosie.features.shingles import Shingles
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.kernels.sets.counts import leading_bits, lookup_counts
 from sosie.kernels.sign.classes import draw_classes
 from sosie.signatures.spec import State
@@ -190,7 +190,7 @@ def normal_cuts(quantiles: F64, count: int) -> F64:
     return _on_grid(np.repeat(cuts[:, None], count, axis=1))
 
 
-def _histogram(classes: PrefixClasses, span: Span) -> tuple[I64, bool]:
+def _histogram(classes: PrefixClasses, span: RowSpan) -> tuple[I64, bool]:
     """Count the deviations of documents with features by class and bin, and say whether any feature is known."""
     features = span.features()
     deviations = classes.deviations(features)[features.sizes > 0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point, weights
 from sosie.kernels.sign.projection import FIELDS, project
 from sosie.signatures.rows import Made, SignedRows, sign_rows, trimmed
@@ -75,7 +75,7 @@ class ProjectionSigner(Signer):
         """Sign texts, or `Features` (with counts, unless they all weigh 1)."""
         return sign_rows(texts, self.spec.shingles, self._sign, width=-(-self.spec.bits // 64), threads=threads)
 
-    def _sign(self, span: Span) -> Made:
+    def _sign(self, span: RowSpan) -> Made:
         features = span.features()
         words = np.empty((len(features), -(-self.spec.bits // 64)), np.uint64)
         fixed = fixed_point(weights(features, self.spec.weighting, self.frequencies))

@@ -13,7 +13,7 @@ import numpy as np
 from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.shingles import Shingles
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
 from sosie.features.weighting import weights as weigh
 from sosie.kernels.sign.embedding import unit_weights
@@ -116,13 +116,13 @@ class PStableSigner(Signer):
         shifts = self._shifts()
         encode = tuple_keys if self.spec.encoding == "tuple" else sum_keys
 
-        def sign(span: Span) -> Made:
+        def sign(span: RowSpan) -> Made:
             features = span.features()
             keys = np.empty((len(features), self.spec.multiplicity), np.uint64)
             encode(self._sums(features), shifts, self._width, self.spec.code_length, keys)
             return Made(keys, features.sizes > 0)
 
-        width = self.spec.multiplicity + self.spec.multiplicity * self.spec.code_length // FUNCTIONS
+        width = self.spec.multiplicity * self.spec.code_length // FUNCTIONS + 1
         return sign_rows(texts, self.spec.shingles, sign, width=width, threads=threads)
 
     def _sums(self, features: Features) -> I64:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sosie.errors import DataError, MismatchError
 from sosie.features.shingles import Shingles
 from sosie.features.spans import SPAN as SPAN
-from sosie.features.spans import Span, cut
+from sosie.features.spans import RowSpan, cut
 from sosie.parallel import ordered_map
 from sosie.types import F32, I64, U64, Bools
 
@@ -91,7 +91,7 @@ class SignedRows:
 
 
 def sign_rows(
-    texts: Any, shingles: Shingles, sign: Callable[[Span], Made], *, width: int, threads: int | None = None
+    texts: Any, shingles: Shingles, sign: Callable[[RowSpan], Made], *, width: int, threads: int | None = None
 ) -> SignedRows:
     """Sign texts, or `Features`, span by span on threads; `sign` takes occurrences or features of a span, as it needs.
 

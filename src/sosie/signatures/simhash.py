@@ -10,7 +10,7 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point
 from sosie.features.weighting import weights as weigh
 from sosie.kernels.sets.distinct import distinct
@@ -103,7 +103,7 @@ class SimhashSigner(Signer):
             raise UsageError(f"weights must be finite and at most {MAXIMUM_WEIGHT:.0f} in absolute value")
         fixed, before = fixed_point(values), features.offsets
 
-        def sign(span: Span) -> Made:
+        def sign(span: RowSpan) -> Made:
             here = fixed[before[span.start] : before[span.stop]]
             return self._weighted(span.features(), here, volatility)
 
@@ -118,10 +118,10 @@ class SimhashSigner(Signer):
     def _volatile_words(self, texts: Any, threads: int | None) -> SignedRows:
         return self._signed(texts, lambda span: self._sign_weighing(span, volatility=True), threads)
 
-    def _signed(self, texts: Any, sign: Callable[[Span], Made], threads: int | None) -> SignedRows:
+    def _signed(self, texts: Any, sign: Callable[[RowSpan], Made], threads: int | None) -> SignedRows:
         return sign_rows(texts, self.spec.shingles, sign, width=self._width, threads=threads)
 
-    def _sign_equal(self, span: Span) -> Made:
+    def _sign_equal(self, span: RowSpan) -> Made:
         """Sign occurrences that all weigh 1."""
         hashes, offsets = span.occurrences()
         if self.spec.weighting == "binary":
@@ -130,7 +130,7 @@ class SimhashSigner(Signer):
         simhash(hashes, offsets, self._mixed, self._lane, words)
         return Made(trimmed(words, self.spec.bits), np.diff(offsets) > 0)
 
-    def _sign_weighing(self, span: Span, volatility: bool = False) -> Made:
+    def _sign_weighing(self, span: RowSpan, volatility: bool = False) -> Made:
         """Sign features by the weights that the spec gives them."""
         features = span.features(counts=self.spec.weighting != "binary")
         return self._weighted(features, fixed_point(weigh(features, self.spec.weighting, self.frequencies)), volatility)

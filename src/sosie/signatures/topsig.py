@@ -10,7 +10,7 @@ import numpy as np
 from sosie.errors import UsageError
 from sosie.features.frequencies import TermCounts, collection_terms
 from sosie.features.shingles import Shingles
-from sosie.features.spans import Span
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FIXED_POINT, fixed_point
 from sosie.kernels.sign.topsig import term_weights, topsig
 from sosie.signatures.rows import Made, SignedRows, sign_rows, trimmed
@@ -98,7 +98,7 @@ class TopSigSigner(Signer):
         """Sign texts, or `Features` with counts."""
         return sign_rows(texts, self.spec.shingles, self._sign, width=-(-self.spec.bits // 64), threads=threads)
 
-    def _sign(self, span: Span) -> Made:
+    def _sign(self, span: RowSpan) -> Made:
         spec, features = self.spec, span.features()
         fixed = fixed_point(self.weights(features))
         words = np.zeros((len(features), -(-spec.bits // 64)), np.uint64)
