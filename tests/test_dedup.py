@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sosie.matches.sets.partitions import CROWDED
 from tests import oracle, oracle_text
 
 import sosie
@@ -21,6 +20,7 @@ from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.result import load_result
 from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.evaluation.truth import agreement
+from sosie.matches.sets.partitions import CROWDED
 from sosie.signatures.registry import METHODS
 from sosie.storage.resident import mapping_of
 

@@ -19,6 +19,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sosie.signatures.registry import SPECS as _SPECS
+
 if TYPE_CHECKING:
     from sosie.documents.source import Source as Source
     from sosie.errors import (
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
         UsageError as UsageError,
     )
     from sosie.features.frequencies import DocumentFrequencies as DocumentFrequencies
+    from sosie.features.frequencies import TermCounts as TermCounts
     from sosie.features.shingles import Shingles as Shingles
-    from sosie.features.term_counts import TermCounts as TermCounts
     from sosie.index.blocks import BlockIndex as BlockIndex
     from sosie.index.files import load_index as load_index
     from sosie.index.flat import FlatIndex as FlatIndex
@@ -106,33 +108,25 @@ _HOMES = {
     "Features": "sosie.types",
     "FlatIndex": "sosie.index.flat",
     "FlipModel": "sosie.index.flips",
-    "FuzzyFingerprint": "sosie.signatures.fuzzy",
     "KeyIndex": "sosie.index.keys",
     "Keys": "sosie.types",
     "Matches": "sosie.types",
-    "Minhash": "sosie.signatures.minhash",
     "MismatchError": "sosie.errors",
     "MultiIndex": "sosie.index.multi",
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
-    "PStable": "sosie.signatures.pstable",
     "Pairs": "sosie.types",
     "ProbeIndex": "sosie.index.probes",
-    "RandomProjection": "sosie.signatures.projection",
     "PlaneIndex": "sosie.index.planes",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
-    "Simhash": "sosie.signatures.simhash",
     "SliceIndex": "sosie.index.slices",
     "SliceSearch": "sosie.index.slice_search",
     "SosieError": "sosie.errors",
     "Source": "sosie.documents.source",
     "StorageError": "sosie.errors",
     "TextIndex": "sosie.search.text_index",
-    "TermCounts": "sosie.features.term_counts",
-    "TopSig": "sosie.signatures.topsig",
-    "SvdEmbedding": "sosie.signatures.svd",
-    "ThresholdEmbedding": "sosie.signatures.threshold",
+    "TermCounts": "sosie.features.frequencies",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
     "dedup": "sosie.jobs.dedup",
@@ -144,6 +138,7 @@ _HOMES = {
     "load_text_index": "sosie.search.files",
     "save_signatures": "sosie.signatures.files",
     "verify": "sosie.matches.verify",
+    **{name: home for home, name in _SPECS.values()},
 }
 
 __all__ = [*_HOMES, "__version__"]

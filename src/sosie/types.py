@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +64,32 @@ class Features:
         offsets = self.offsets[start : stop + 1]
         span = slice(offsets[0], offsets[-1])
         return Features(self.hashes[span], offsets - offsets[0], None if self.counts is None else self.counts[span])
+
+    def take(self, rows: I64) -> Features:
+        """Return the features of some rows, in the order of their numbers as given; without a copy if they adjoin.
+
+        >>> features = Features(np.arange(6, dtype=np.uint64), np.array([0, 3, 4, 6]))
+        >>> some = features.take(np.array([2, 0]))
+        >>> some.hashes.tolist(), some.offsets.tolist()
+        ([4, 5, 0, 1, 2], [0, 2, 5])
+        """
+        starts, stops = self.offsets[rows], self.offsets[rows + 1]
+        ends = offsets_of(stops - starts)
+        if len(rows) and (starts[1:] == stops[:-1]).all():
+            places: Any = slice(starts[0], stops[-1])
+        else:
+            places = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], stops - starts)
+        return Features(self.hashes[places], ends, None if self.counts is None else self.counts[places])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Features]) -> Features:
+        """Return the rows of one part after the other, with counts if all parts have them; there is at least one."""
+        counts = [part.counts for part in parts if part.counts is not None]
+        return cls(
+            np.concatenate([part.hashes for part in parts]),
+            offsets_of(np.concatenate([part.sizes for part in parts])),
+            np.concatenate(counts) if len(counts) == len(parts) else None,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -219,7 +219,7 @@ def test_pieces_give_the_bits_of_the_whole(case, collection, monkeypatch):
     pieces = [values(case.sign(collection[a:b])) for a, b in pairwise(cuts)]
     assert np.array_equal(np.concatenate(pieces), values(whole))
     for size in (1, 3000):
-        monkeypatch.setattr("sosie.signatures.spec.SPAN", size)
+        monkeypatch.setattr("sosie.signatures.rows.SPAN", size)
         small = case.sign(collection[:300], threads=2)
         assert np.array_equal(values(small), values(whole)[: len(small)])
 

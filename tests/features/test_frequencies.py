@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests import oracle_text
 
 from sosie import DocumentFrequencies, MismatchError, Shingles, Source, UsageError
-from sosie.features import runs
+from sosie.features import counts
 from sosie.features.frequencies import collection_frequencies, count_frequencies
 
 words = st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "für", "雪山", "."])
@@ -52,7 +52,7 @@ def test_many_runs_are_merged(monkeypatch):
     collection = [" ".join(f"w{int(n)}" for n in 3000 * rng.random(20) ** 3) for _ in range(600)]
     whole = count_frequencies([collection], Shingles(2))
     assert found(whole) == expected(collection, Shingles(2))
-    monkeypatch.setattr("sosie.features.runs.SPAN", 1000)
+    monkeypatch.setattr("sosie.features.counts.SPAN", 1000)
     for threads in (1, 3):
         assert count_frequencies([collection], Shingles(2), threads).digest == whole.digest
     assert count_frequencies([Shingles(2).extract(collection, counts=True)]).digest == whole.digest
@@ -62,13 +62,13 @@ def test_runs_double_in_size(monkeypatch):
     """So n pieces are merged in n log n steps; one run that takes in each piece would need n * n."""
     sizes = []
 
-    def merged(a, b, merge=runs.merged):
+    def merged(a, b, merge=counts.CountRun.merged):
         run = merge(a, b)
         sizes.append(len(run.features))
         return run
 
-    monkeypatch.setattr(runs, "SPAN", 1)
-    monkeypatch.setattr(runs, "merged", merged)
+    monkeypatch.setattr(counts, "SPAN", 1)
+    monkeypatch.setattr(counts.CountRun, "merged", merged)
     assert len(count_frequencies([[f"w{i}" for i in range(256)]], Shingles(1))) == 256
     assert sum(sizes) == 256 * 8
 

@@ -89,7 +89,7 @@ def test_words_that_end_near_a_block_of_64_bytes(length: int) -> None:
 @pytest.mark.parametrize("size", [1, 100, 1 << 18])
 def test_neither_threads_nor_chunks_change_anything(threads: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = TEXTS * 7
-    monkeypatch.setattr("sosie.features.shingles._SPAN", size)
+    monkeypatch.setattr("sosie.features.spans.SPAN", size)
     features = Shingles().extract(texts, counts=True, threads=threads)
     assert features.counts is not None
     for row, text in enumerate(texts):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,7 @@ def test_neither_threads_nor_spans_nor_what_was_met_before_change_anything(
 ) -> None:
     texts = TEXTS * 3 + [f"numbered words w{i}s w{i * 7 % 40}s bridges" for i in range(60)]
     shingles = Shingles(2, stem="english", stop_words="en")
-    monkeypatch.setattr("sosie.features.shingles._SPAN", size)
+    monkeypatch.setattr("sosie.features.spans.SPAN", size)
     monkeypatch.setattr("sosie.text.lexicon.MOST_WORDS", most)
     features = shingles.extract(texts, threads=threads)
     for row, text in enumerate(texts):
@@ -156,6 +157,28 @@ def test_what_was_made_keeps_the_words_of_a_file(tmp_path: Path) -> None:
     damaged["stop_words"]["words"] = ["of"]
     with pytest.raises(StorageError, match=r"other stop words than .*stop\.txt"):
         Shingles.from_dict(damaged)
+
+
+def test_a_copy_keeps_the_words_of_a_file(tmp_path: Path) -> None:
+    path, texts = tmp_path / "stop.txt", ["the cats of the mats"]
+    path.write_text("the\n")
+    shingles = Shingles(1, stop_words=str(path))
+    for change in (lambda: path.write_text("of\n"), path.unlink):
+        change()
+        restored = Shingles.from_dict(json.loads(json.dumps(shingles.to_dict())))
+        for copy in (replace(shingles), replace(restored), replace(replace(restored, width=2), width=1)):
+            assert copy == shingles and copy.left_out == shingles.left_out and copy.stop_words == str(path)
+            assert found(copy, texts) == found(shingles, texts)
+
+
+def test_a_copy_may_have_other_words_or_none(tmp_path: Path) -> None:
+    for name, word in (("a.txt", "the"), ("b.txt", "of")):
+        (tmp_path / name).write_text(word)
+    first, second = (Shingles(1, stop_words=str(tmp_path / name)) for name in ("a.txt", "b.txt"))
+    assert replace(first, stop_words=str(tmp_path / "b.txt")) == second
+    assert replace(first, stop_words=second.left_out) == second
+    assert replace(first, stop_words=None) == Shingles(1)
+    assert replace(first, unit="char", stop_words=None) == Shingles(1, "char")
 
 
 def test_equal_words_are_equal_shingles(tmp_path: Path) -> None:

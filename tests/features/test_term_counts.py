@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests import oracle_text
 
 from sosie import DocumentFrequencies, MismatchError, Shingles, Source, TermCounts, UsageError
-from sosie.features.term_counts import collection_terms, count_terms
+from sosie.features.frequencies import collection_terms, count_terms
 
 words = st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "für", "."])
 texts = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
@@ -43,7 +43,7 @@ def test_many_runs_are_merged(monkeypatch):
     rng = np.random.default_rng(2)
     collection = [" ".join(f"w{int(n)}" for n in 3000 * rng.random(20) ** 3) for _ in range(300)]
     whole = count_terms([collection], Shingles(1))
-    monkeypatch.setattr("sosie.features.runs.SPAN", 500)
+    monkeypatch.setattr("sosie.features.counts.SPAN", 500)
     for threads in (1, 3):
         assert count_terms([collection], Shingles(1), threads).digest == whole.digest
 

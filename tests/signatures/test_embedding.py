@@ -18,8 +18,8 @@ from sosie.features.frequencies import count_frequencies
 from sosie.features.weighting import weights
 from sosie.signatures import embedding, svd, threshold
 from sosie.signatures.decompose import unit_rows
-from sosie.signatures.keeper import FeatureKeeper
-from sosie.signatures.statistics import UnknownVocabularyError
+from sosie.signatures.rows import UnknownVocabularyError
+from sosie.signatures.stream import FeatureKeep, stream
 from sosie.storage.room import Room
 
 KINDS = [SvdEmbedding, ThresholdEmbedding]
@@ -192,8 +192,8 @@ def test_how_many_rows_are_signed_at_a_time_never_matters(monkeypatch):
     signer = ThresholdEmbedding(dimensions=4).fit(TEXTS)
     texts = [*TEXTS, "", "unheard of", TEXTS[3]]
     words, keys, points = signer.sign(texts).words, signer.keys(texts).values, signer.embed(texts)
-    for rows in (1, 31, 93):
-        monkeypatch.setattr("sosie.signatures.embedding_signer.ROWS", rows)
+    for size in (1, 2000, 9000):
+        monkeypatch.setattr("sosie.signatures.rows.SPAN", size)
         assert np.array_equal(signer.sign(texts).words, words)
         assert np.array_equal(signer.keys(texts).values, keys) and np.array_equal(signer.embed(texts), points)
 
@@ -212,23 +212,19 @@ def test_a_vocabulary_that_shares_nothing_is_refused():
     signer = SvdEmbedding(dimensions=4).fit(TEXTS)
     strange = ["", "z1 z2", "z3"]
     for make in (signer.sign, signer.keys):
-        with pytest.raises(
-            UnknownVocabularyError, match=r"of these 3 documents is known .* fit to texts like these"
-        ) as error:
+        with pytest.raises(UnknownVocabularyError, match=r"of these 3 documents is known .* fit to texts like these"):
             make(strange)
-        assert len(error.value.signed) == 0 and error.value.signed.unsigned.tolist() == [0, 1, 2]
         assert len(make([*strange, TEXTS[0]])) == 1 and len(make(["", "..."])) == 0
     assert not signer.embed(strange).any()
 
 
 def test_features_of_unknown_words_are_not_kept(tmp_path):
     signer = SvdEmbedding(dimensions=4).fit(TEXTS)
-    with FeatureKeeper(signer, Room(tmp_path)) as keeper:
-        signed = keeper.sign([TEXTS[0], "unheard of", "", TEXTS[1]])
-        with pytest.raises(UnknownVocabularyError):
-            keeper.sign(["unheard of"])
-        kept, expected = keeper.features(), Shingles(1).extract(TEXTS[:2])
-    assert len(signed) == len(kept) == 2
+    texts, expected = [TEXTS[0], "unheard of", "", TEXTS[1], "unheard of"], Shingles(1).extract(TEXTS[:2])
+    with FeatureKeep(Shingles(1), Room(tmp_path)) as keep:
+        signed = stream(Source(pa.table({"text": texts}), batch_size=4).batches(), signer, keep=keep)
+        kept = keep.features()
+    assert len(signed) == len(kept) == 2 and signed.unsigned.tolist() == [1, 2, 4]
     assert np.array_equal(kept.hashes, expected.hashes) and np.array_equal(kept.offsets, expected.offsets)
 
 

@@ -13,10 +13,9 @@ from tests.artefacts import damages, is_mapped
 import sosie
 from sosie import DataError, FuzzyFingerprint, Shingles, Source, StorageError, UsageError
 from sosie.documents.source import Source as Documents
-from sosie.signatures.keeper import FeatureKeeper
 from sosie.signatures.prefix_classes import PrefixClasses
-from sosie.signatures.sign import sign_documents
-from sosie.signatures.statistics import UnknownVocabularyError
+from sosie.signatures.rows import UnknownVocabularyError
+from sosie.signatures.stream import FeatureKeep, stream
 from sosie.storage.room import Room
 
 GREEK = ["η γάτα κάθεται", "ο σκύλος τρέχει μακριά"]
@@ -63,13 +62,13 @@ def test_the_statistics_do_not_depend_on_how_texts_are_read(texts, threads, monk
     expected = spec.fit(texts).digest
     assert spec.fit(spec.shingles.extract(texts, counts=True), threads=threads).digest == expected
     assert spec.fit(Source(pa.table({"text": texts}), batch_size=7), threads=threads).digest == expected
-    monkeypatch.setattr("sosie.signatures.reference.SPAN", 2000)
+    monkeypatch.setattr("sosie.features.counts.SPAN", 2000)
     assert spec.fit(texts, threads=threads).digest == expected
     assert spec.fit(texts[:-1]).digest != expected
 
 
 def test_rare_features_are_spread_by_their_hashes(texts, monkeypatch):
-    monkeypatch.setattr("sosie.signatures.reference.MOST_FEATURES", 10)
+    monkeypatch.setattr("sosie.signatures.prefix_classes.MOST_FEATURES", 10)
     signer = FuzzyFingerprint(code_length=4).fit(texts)
     assert len(signer.statistics.features) == 10
     assert signer.statistics.occurrences.sum() == 400 * 80
@@ -135,14 +134,14 @@ def test_strangers_are_refused_or_not_however_they_are_batched(texts, batch_size
 
     def signed(documents: list[str]):
         source = Documents(pa.table({"text": documents}), batch_size=batch_size)
-        with FeatureKeeper(signer, Room(tmp_path)) as keeper:
-            made = sign_documents(source.batches(), keeper, keys=True)
-            assert len(keeper.features()) == len(made)
+        with FeatureKeep(signer.spec.shingles, Room(tmp_path)) as keep:
+            made = stream(source.batches(), signer, keys=True, keep=keep)
+            assert len(keep.features()) == len(made)
         return made
 
     mixed = [GREEK[0], "", texts[0], GREEK[1]]
     assert np.array_equal(signed(mixed).values, signer.keys(mixed).values)
-    with pytest.raises(UnknownVocabularyError):
+    with pytest.raises(UnknownVocabularyError, match="3 documents"):
         signed([GREEK[0], "", GREEK[1]])
     assert len(signed(["", ""])) == 0
 

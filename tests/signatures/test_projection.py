@@ -100,7 +100,7 @@ def test_spans_never_matter(weighting, monkeypatch):
     signer = RandomProjection(bits=130, weighting=weighting).fit(texts)
     features = signer.spec.shingles.extract(texts, counts=True)
     whole = signer.sign(texts, threads=1)
-    monkeypatch.setattr("sosie.signatures.weighted.SPAN", 8)
+    monkeypatch.setattr("sosie.signatures.rows.SPAN", 8)
     for threads in (1, 3):
         for given_as in (texts, features):
             pieces = signer.sign(given_as, threads=threads)

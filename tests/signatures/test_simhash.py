@@ -13,6 +13,7 @@ from scipy.stats import binom
 from tests import oracle
 
 from sosie import Features, FlatIndex, MismatchError, Shingles, Simhash, Source, UsageError, join
+from sosie.features.spans import RowSpan
 
 hashes = st.integers(0, 2**64 - 1)
 weights = st.one_of(st.floats(-8, 8), st.sampled_from([0.0, 1.0, -1.0, 2**-16, 2**-17, 3 * 2**-17, 2.0**24]))
@@ -52,7 +53,7 @@ def test_weighted_signatures(rows, form):
 @given(st.lists(st.lists(hashes, min_size=1, max_size=40), min_size=1, max_size=5), st.sampled_from([64, 256]))
 def test_equal_weights_and_repeats(rows, bits):
     """The carry-save counters count repeats; each occurrence weighs 1."""
-    signed = Simhash(bits=bits, weighting="tf").fit()._sign_equal(csr(rows).hashes, csr(rows).offsets)
+    signed = Simhash(bits=bits, weighting="tf").fit()._sign_equal(RowSpan(csr(rows), 0, len(rows), Shingles())).rows
     expected = [oracle.simhash([(feature, 1) for feature in row], bits) for row in rows]
     assert [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in signed] == expected
 
@@ -86,7 +87,7 @@ def test_spans_of_weighted_features_never_matter(monkeypatch):
     features, weights = csr(rows), rng.normal(size=sum(map(len, rows)))
     signer = Simhash(bits=130).fit()
     whole = signer.sign_weighted(features, weights, volatility=True, threads=1)
-    monkeypatch.setattr("sosie.signatures.simhash.SPAN", 8)
+    monkeypatch.setattr("sosie.signatures.rows.SPAN", 8)
     for threads in (1, 2, 7):
         pieces = signer.sign_weighted(features, weights, volatility=True, threads=threads)
         assert np.array_equal(whole.words, pieces.words) and np.array_equal(whole.volatility, pieces.volatility)

@@ -120,5 +120,5 @@ def _refuse_others(kind: type[Spec], options: dict[str, Any]) -> None:
     own = own_parameters(kind)
     for name in (name for name in EXPLICIT if name not in own and options[name] is not None):
         raise UsageError(f"--{name} does not belong to --method {kind.method}")
-    if options.get("volatility") and kind.method != "simhash":
+    if options.get("volatility") and not kind.volatile:
         raise UsageError(f"--volatility does not belong to --method {kind.method}")

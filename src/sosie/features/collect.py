@@ -1,26 +1,33 @@
-"""One pass over the documents: their features go to a spill, their texts are let go."""
+"""One pass over the documents: their features are kept, on disk where they are many, and their texts are let go."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sosie.documents.order import join_orders
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.features.shingles import Shingles
-from sosie.features.spill import FeatureSpill
-from sosie.kernels.sets.distinct import distinct
-from sosie.parallel import ordered_map, spans
+from sosie.features.spans import RowSpan, cut
+from sosie.parallel import ordered_map
+from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.room import Room
-from sosie.text.column import TextColumn, as_column
-from sosie.types import I32, I64, U64, Features
+from sosie.storage.spill import Spill
+from sosie.text.column import as_column
+from sosie.types import I64, Features, offsets_of
 
-SPAN = 1 << 18  # bytes of text that one task extracts
 AHEAD = 16  # tasks per thread that wait while the next batch is read
+CHUNK = 1 << 22  # features that are copied at a time
+
+_NAME = "read"
+_FEATURES, _COLUMNS, _REJECTS = "features.", "columns.", "rejects."
+_ORDER, _NULL = "order", "order_null"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +68,10 @@ def collect(
     Features beyond the memory of the room are in a file. The features of a reference, with the numbers of its
     documents, come first.
     """
-    sizes, lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     orders: list[Any] = []
 
-    def texts() -> Iterator[tuple[TextColumn, tuple[int, int]]]:
+    def texts() -> Iterator[RowSpan]:
         """Read on, while threads extract what was read before."""
         for batch in reading:
             column = as_column(batch.texts)
@@ -74,20 +81,89 @@ def collect(
             if batch.order is not None:
                 orders.append(batch.order)
             advance(len(batch) + len(batch.rejects))
-            yield from ((column, span) for span in spans(column.offsets, SPAN))
-
-    def extract(piece: tuple[TextColumn, tuple[int, int]]) -> tuple[U64, I64, I32 | None]:
-        column, span = piece
-        return distinct(*shingles.occurrences(column, *span), counts)
+            yield from cut(column, shingles)
 
     with FeatureSpill(room, counts) as spill, RejectSpill(room) as rejected:
         if reference is not None:
-            spill.append_features(reference[0])
-        for hashes, offsets, repeats in ordered_map(extract, texts(), room.threads, ahead=AHEAD):
-            spill.append(hashes, repeats)
-            sizes.append(np.diff(offsets))
-        features = spill.features(sizes if reference is None else [reference[0].sizes, *sizes])
-        rejects = rejected.rejects()
+            spill.append(reference[0])
+        for features in ordered_map(lambda span: span.features(counts), texts(), room.threads, ahead=AHEAD):
+            spill.append(features)
+        collected, rejects = spill.features(), rejected.rejects()
     order = join_orders(orders) if reading.columns.order is not None else None
     before = np.empty(0, np.int64) if reference is None else reference[1]
-    return Collection(features, np.concatenate(documents), np.concatenate(lengths), rejects, order, before)
+    return Collection(collected, np.concatenate(documents), np.concatenate(lengths), rejects, order, before)
+
+
+def save_collection(checkpoints: Checkpoints, reading: Reading, collection: Collection) -> None:
+    """Save a collection and what its reading knows, if that is worth it."""
+    if not checkpoints.due():
+        return
+    columns = {
+        **{_FEATURES + name: value for name, value in vars(collection.features).items()},
+        **{_COLUMNS + name: value for name, value in vars(collection).items()},
+        **{_REJECTS + name: value for name, value in vars(collection.rejects).items()},
+    }
+    arrays = {name: value for name, value in columns.items() if isinstance(value, np.ndarray)}
+    if collection.order is not None:
+        arrays[_ORDER] = collection.order.fill_null(0).to_numpy(zero_copy_only=False)
+        arrays[_NULL] = collection.order.is_null().to_numpy(zero_copy_only=False)
+    checkpoints.save(_NAME, {**arrays, **reading.state()})
+
+
+def load_collection(checkpoints: Checkpoints, reading: Reading) -> Collection | None:
+    """Return the collection that was saved, if there is one, and let the reading know what it knew."""
+    found = checkpoints.load(_NAME)
+    if found is None:
+        return None
+    arrays = found[0]
+    reading.restore(arrays)
+    features, rejects = Features(**_named(arrays, _FEATURES)), Rejects(**_named(arrays, _REJECTS))
+    columns: dict[str, Any] = {name: np.array(array) for name, array in _named(arrays, _COLUMNS).items()}
+    if _ORDER in arrays:
+        columns["order"] = pa.array(arrays[_ORDER], mask=arrays[_NULL])
+    return Collection(features=features, rejects=rejects, **columns)
+
+
+class FeatureSpill:
+    """Features that grow row after row, with counts where these are asked for: in memory while few, on disk beyond.
+
+    >>> import tempfile
+    >>> with FeatureSpill(Room(tempfile.mkdtemp()), counts=False) as spill:
+    ...     spill.append(Features(np.array([3, 7, 5], np.uint64), np.array([0, 2, 2, 3])))
+    ...     spill.features().offsets.tolist()
+    [0, 2, 2, 3]
+    """
+
+    def __init__(self, room: Room, counts: bool) -> None:
+        self._hashes = Spill(room.scratch, np.uint64, memory=room.memory, keep=room.keep)
+        self._counts = Spill(room.scratch, np.int32, memory=room.memory, keep=room.keep) if counts else None
+        self._sizes: list[I64] = [np.empty(0, np.int64)]
+
+    def __enter__(self) -> FeatureSpill:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for spill in (self._hashes, self._counts):
+            if spill is not None:
+                spill.close()
+
+    def append(self, features: Features) -> None:
+        """Append all rows of other features."""
+        for start in range(0, len(features.hashes), CHUNK):
+            here = slice(start, start + CHUNK)
+            self._hashes.append(features.hashes[here])
+            if self._counts is not None and features.counts is not None:
+                self._counts.append(features.counts[here])
+        self._sizes.append(features.sizes)
+
+    def features(self) -> Features:
+        """Return all features; they outlive the spill."""
+        counts = None if self._counts is None else self._counts.array()
+        return Features(self._hashes.array(), offsets_of(np.concatenate(self._sizes)), counts)
+
+
+def _named(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the arrays whose names begin with the prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

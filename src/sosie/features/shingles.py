@@ -6,22 +6,19 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-
 from sosie.errors import StorageError, UsageError
-from sosie.kernels.sets.distinct import distinct
+from sosie.features.spans import cut
 from sosie.kernels.text.lexicon import shingle_numbers
 from sosie.kernels.text.shingle import shingle_rows
 from sosie.kernels.text.words import prefix_hashes, word_rows
-from sosie.parallel import ordered_map, spans
+from sosie.parallel import ordered_map
 from sosie.text.column import TextColumn, as_column
 from sosie.text.lexicon import lexicon
 from sosie.text.stems import snowball_version, stem_algorithm
 from sosie.text.stop_words import StopWords, stop_words
 from sosie.text.tables import unicode_tables
-from sosie.types import I64, U64, Features, offsets_of
+from sosie.types import I64, U64, Features
 
-_SPAN = 1 << 18  # bytes of text in one piece of work
 _WIDEST = 1024
 
 
@@ -37,7 +34,8 @@ class Shingles:
     [2, 1, 0]
 
     With `stop_words`, those of a language ("en", "english") or of a file with one word per line are left out; with
-    `stem`, Snowball's stems of a language stand for the words that remain. Afterwards `stop_words` is their name.
+    `stem`, Snowball's stems of a language stand for the words that remain. Afterwards `stop_words` is their name and
+    `left_out` holds the words: a copy with the same name keeps them, whatever has become of the file.
 
     >>> plain, inflected = "connect the old bridge", "the connected, older bridges"
     >>> a, b = Shingles(width=1, stem="en", stop_words="en").extract([plain, inflected]).sizes.tolist()
@@ -49,7 +47,7 @@ class Shingles:
     unit: Literal["word", "char", "prefix"] = "word"
     stem: str | None = None
     stop_words: str | os.PathLike[str] | StopWords | None = field(default=None, compare=False)
-    left_out: StopWords | None = field(default=None, init=False, repr=False)
+    left_out: StopWords | None = field(default=None, repr=False, kw_only=True)  # what `dataclasses.replace` hands on
 
     def __post_init__(self) -> None:
         if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= _WIDEST:
@@ -60,10 +58,9 @@ class Shingles:
             raise UsageError("stem and stop_words are for shingles of words: leave them out, or take unit='word'")
         if self.stem is not None:
             object.__setattr__(self, "stem", stem_algorithm(self.stem))
-        if self.stop_words is not None:
-            left_out = self.stop_words if isinstance(self.stop_words, StopWords) else stop_words(self.stop_words)
-            object.__setattr__(self, "stop_words", left_out.name)
-            object.__setattr__(self, "left_out", left_out)
+        left_out = self._words_left_out()
+        object.__setattr__(self, "left_out", left_out)
+        object.__setattr__(self, "stop_words", None if left_out is None else left_out.name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what determines the features, as JSON-ready data; what is not used is not named.
@@ -119,14 +116,12 @@ class Shingles:
 
     def extract(self, texts: Any, *, counts: bool = False, threads: int | None = None) -> Features:
         """Return the distinct shingles of every text, sorted, with how often each occurs if asked for."""
-        column = as_column(texts)
+        parts = ordered_map(lambda span: span.features(counts), cut(as_column(texts), self), threads)
+        return Features.joined(list(parts))
 
-        def piece(span: tuple[int, int]) -> tuple[U64, I64, Any]:
-            return distinct(*self.occurrences(column, *span), counts)
-
-        pieces = list(ordered_map(piece, spans(column.offsets, _SPAN), threads))
-        sizes = [np.diff(offsets) for _, offsets, _ in pieces]
-        offsets = offsets_of(np.concatenate([*sizes, np.empty(0, np.int64)]))
-        hashes = np.concatenate([*(values for values, _, _ in pieces), np.empty(0, np.uint64)])
-        repeats = np.concatenate([*(found for _, _, found in pieces), np.empty(0, np.int32)]) if counts else None
-        return Features(hashes, offsets, repeats)
+    def _words_left_out(self) -> StopWords | None:
+        if self.stop_words is None or isinstance(self.stop_words, StopWords):
+            return self.stop_words
+        if self.left_out is not None and self.left_out.name == self.stop_words:
+            return self.left_out
+        return stop_words(self.stop_words)

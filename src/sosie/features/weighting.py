@@ -7,9 +7,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sosie.errors import UsageError
-from sosie.features.frequencies import DocumentFrequencies
+from sosie.features.frequencies import DocumentFrequencies, count_frequencies
+from sosie.features.shingles import Shingles
+from sosie.features.spans import cut
 from sosie.kernels.sign.weigh import bm25, tf_idf
+from sosie.parallel import ordered_map
+from sosie.storage.room import Room
+from sosie.storage.spill import Spill
 from sosie.types import F64, I64, Features
+
+SPAN = 1 << 23  # bytes of features that one task weighs
 
 Weighting = Literal["binary", "tf", "tf-idf", "bm25"]
 
@@ -67,3 +74,23 @@ def weights(features: Features, weighting: Weighting, frequencies: DocumentFrequ
     else:
         bm25(features.counts, features.offsets, known, documents, max(frequencies.length, 1) / documents, found)
     return fixed_point(found) / FIXED_POINT
+
+
+def weigh(features: Features, weighting: Weighting, room: Room) -> F64 | None:
+    """Return the weight of every feature of a collection, None for "binary": on disk where they are many.
+
+    Statistics are those of the features themselves.
+
+    >>> import tempfile
+    >>> features = Features(np.array([3, 7, 3], np.uint64), np.array([0, 2, 3]), np.array([1, 5, 2], np.int32))
+    >>> weigh(features, "tf", Room(tempfile.mkdtemp())).tolist()
+    [1.0, 5.0, 2.0]
+    """
+    if weighting == "binary":
+        return None
+    frequencies = count_frequencies([features], threads=room.threads) if weighting in FITTED else None
+    with Spill(room.scratch, np.float64, memory=room.memory) as spill:
+        spans = cut(features, Shingles(), SPAN)
+        for part in ordered_map(lambda span: weights(span.features(), weighting, frequencies), spans, room.threads):
+            spill.append(part)
+        return spill.array()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from sosie.documents.batch import Batch
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Source
@@ -13,10 +15,9 @@ from sosie.jobs.inputs import StrPath
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.signatures.files import save_signatures
-from sosie.signatures.keeper import FeatureKeeper
-from sosie.signatures.sign import sign_documents
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec
+from sosie.signatures.stream import FeatureKeep, stream
 from sosie.storage.output import Output, OutputDirectory
 from sosie.storage.room import Room
 from sosie.types import Keys, Signatures
@@ -82,17 +83,17 @@ class Signing:
         threads: int | None,
         stage: Progress,
     ) -> Signatures | Keys:
-        def sign(by: Signer | FeatureKeeper) -> Signatures | Keys:
-            form: dict[str, Any] = {"keys": self.keys, "volatility": self.volatility, "threads": threads}
-            return sign_documents(reading, by, log=log, advance=stage.advance, **form)
+        def after(batch: Batch) -> None:
+            log.add(batch.rejects)
+            stage.advance(len(batch) + len(batch.rejects))
 
-        if not self.features:
-            signed = sign(signer)
-            save_signatures(directory.path, signed, signer)
-            return signed
-        with FeatureKeeper(signer, Room(directory.scratch)) as keeper:
-            signed = sign(keeper)
-            save_signatures(directory.path, signed, signer, keeper.features())
+        form: dict[str, Any] = {"keys": self.keys, "volatility": self.volatility, "threads": threads, "after": after}
+        with ExitStack() as stack:
+            keep = None
+            if self.features:
+                keep = stack.enter_context(FeatureKeep(signer.spec.shingles, Room(directory.scratch)))
+            signed = stream(reading, signer, keep=keep, **form)
+            save_signatures(directory.path, signed, signer, keep.features() if keep else None)
             return signed
 
 

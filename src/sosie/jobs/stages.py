@@ -16,9 +16,8 @@ from sosie.clusters.grouping import anchored, second_look, transitive
 from sosie.clusters.keep import keep_rank
 from sosie.documents.reading import Reading
 from sosie.documents.workplace import Workplace
-from sosie.features.collect import Collection, collect
-from sosie.features.stored import load_collection, save_collection
-from sosie.features.weigh import weigh as weigh_features
+from sosie.features.collect import Collection, collect, load_collection, save_collection
+from sosie.features.weighting import weigh as weigh_features
 from sosie.jobs.auto import choose_join
 from sosie.jobs.parameters import Clustering, DedupParameters
 from sosie.jobs.work import Work

@@ -19,7 +19,6 @@ from sosie.matches.order import ordered_pairs
 from sosie.matches.sets.join import join_similar, link_dense
 from sosie.matches.sets.partitions import FEW, PAIRS
 from sosie.matches.sets.similarity import Similarity
-from sosie.signatures.key_columns import key_columns
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.room import Room
@@ -50,7 +49,7 @@ def by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, thr
     """
     most = max(4 * PAIRS * len(groups), FEW)  # a pair counts in every table where it shares a key
     first = groups.representatives
-    with key_columns(method, features, first, room.scratch, room.memory, room.threads) as columns:
+    with method.fit().key_columns(features, first, room) as columns:
         found = key_groups(columns, DENSE, most=most, threads=room.threads)
     linked_a, linked_b, counted = link_dense(sets, threshold, found.offsets, found.members)
     counters = {

@@ -18,13 +18,21 @@ def check_join(a: Signatures, b: Signatures | None, radius: int, largest: int) -
         return
     if a.bits != b.bits:
         raise MismatchError(f"signatures of {a.bits} and {b.bits} bits cannot be joined")
-    if not meet(a, b):
-        raise MismatchError(f"signatures of specs {a.space} and {b.space} cannot be joined: sign both the same way")
+    check_spaces(a, b)
 
 
 def check_keys(a: Keys, b: Keys) -> None:
     """Raise unless two collections of keys fit together."""
     if a.values.shape[1] != b.values.shape[1]:
         raise MismatchError(f"keys of {a.values.shape[1]} and {b.values.shape[1]} tables cannot be joined")
+    check_spaces(a, b)
+
+
+def check_spaces(a: Signatures | Keys, b: Signatures | Keys) -> None:
+    """Raise unless two collections are made for one comparison."""
     if not meet(a, b):
-        raise MismatchError(f"keys of specs {a.space} and {b.space} cannot be joined: make both the same way")
+        what = "signatures" if isinstance(a, Signatures) else "keys"
+        raise MismatchError(
+            f"{what} of {a.space} and {b.space} cannot be joined: sign both with one signer, "
+            "or with signers within one space"
+        )

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sosie.documents.batch import Batch
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.search.windows import PassageReading, Places, Windows
-from sosie.signatures.keeper import TextKeeper
-from sosie.signatures.sign import sign_documents
 from sosie.signatures.signer import Signer
+from sosie.signatures.stream import TextKeep, stream
 from sosie.storage.room import Room
 from sosie.text.column import TextColumn
 from sosie.types import Keys, Signatures
@@ -69,18 +69,24 @@ def sign_entries(
     (['a#0', 'a#1'], [0, 4])
     """
     cut = None if form.windows is None else PassageReading(reading, form.windows, room.threads)
+
+    def after(batch: Batch) -> None:
+        if log is not None:
+            log.add(batch.rejects)
+        advance(len(batch) + len(batch.rejects))
+
     with ExitStack() as stack:
-        keeper = stack.enter_context(TextKeeper(signer, room)) if form.texts else None
-        signed = sign_documents(
+        keep = stack.enter_context(TextKeep(room)) if form.texts else None
+        signed = stream(
             cut or reading,
-            keeper or signer,
+            signer,
             keys=form.keys,
             volatility=form.volatility,
-            log=log,
+            keep=keep,
             threads=room.threads,
-            advance=advance,
+            after=after,
         )
-        texts = keeper.texts() if keeper else None
+        texts = keep.texts() if keep else None
     if cut is None:
         return Entries(signed, texts, None, len(signed.unsigned))
     return Entries(signed, texts, cut.places(np.asarray(signed.unsigned)), cut.empty + len(signed.unsigned))

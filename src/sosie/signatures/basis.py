@@ -14,7 +14,7 @@ from sosie.arrays import read_only
 from sosie.errors import MismatchError
 from sosie.features.frequencies import DocumentFrequencies
 from sosie.kernels.sets.counts import leading_bits, lookup_counts
-from sosie.signatures.statistics import State
+from sosie.signatures.spec import State
 from sosie.types import F64, I32, I64, U64
 
 LARGEST_EXPONENT = 30

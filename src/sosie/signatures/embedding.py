@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sosie.errors import UsageError
+from sosie.features.counts import batches_of
 from sosie.features.frequencies import count_frequencies
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS, Weighting, weights
+from sosie.kernels.sign.mix import drawn_words
 from sosie.signatures.basis import Basis, basis_of, restored_basis
-from sosie.signatures.collected import collected, sampled
 from sosie.signatures.embedding_signer import MAXIMUM_FUNCTIONS, EmbeddingSigner
 from sosie.signatures.spec import Spec
 from sosie.types import F64, Features
@@ -22,6 +23,7 @@ from sosie.types import F64, Features
 MAXIMUM_DIMENSIONS = 1024
 MOST_FEATURES = 1 << 27  # of all documents that are fitted, together
 LARGEST_BASIS = 4 << 30  # bytes of a projection while it is computed
+NOTHING = Features(np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ class Embedding(Spec):
         """Return a signer fitted to texts, `Features` with counts, a `Source` or a `Reading`, or given a `Basis`."""
         if texts is None or isinstance(texts, Basis):
             return EmbeddingSigner(self, texts)
-        batches = collected(texts, self.shingles, threads)
+        batches = extracted(texts, self.shingles, threads)
         features = sampled(batches if self.sample else self._affordable(batches), self.sample, self.seed)
         self.refuse(len(features), len(features.hashes))
         return EmbeddingSigner(self, self._basis(features))
@@ -113,3 +115,31 @@ class Embedding(Spec):
                 f"{size / 2**30:,.1f} GiB: take fewer dimensions, narrower shingles, or a sample, as in sample=2000"
             )
         return basis_of(frequencies, self.project(unit_rows(features, weights(features, self.weighting, frequencies))))
+
+
+def extracted(collection: Any, shingles: Shingles, threads: int | None = None) -> Iterator[Features]:
+    """Yield the features, with term counts, of texts, `Features`, a `Source` or a `Reading`, batch by batch."""
+    for batch in batches_of(collection, threads):
+        features = batch if isinstance(batch, Features) else shingles.extract(batch, counts=True, threads=threads)
+        if features.counts is None:
+            raise UsageError("an embedding needs term counts: extract the features with counts=True")
+        yield features
+
+
+def sampled(batches: Iterable[Features], sample: int | None, seed: int) -> Features:
+    """Return the features of all documents that have some, or of `sample` of them: the same ones however it is cut.
+
+    >>> rows = Features(np.arange(9, dtype=np.uint64), np.arange(0, 10, 3), np.ones(9, np.int32))
+    >>> sampled([rows], 2, seed=0).hashes.tolist()
+    [3, 4, 5, 6, 7, 8]
+    """
+    held: list[Features] = []
+    ranks, first = np.empty(0, np.uint64), 0
+    for batch in batches:
+        held.append(batch.take(np.flatnonzero(batch.sizes)))
+        if sample is not None:
+            ranks = np.concatenate([ranks, drawn_words(first + np.flatnonzero(batch.sizes), seed)])
+            chosen = np.sort(np.argsort(ranks, kind="stable")[:sample])
+            held, ranks = [Features.joined(held).take(chosen)], ranks[chosen]
+        first += len(batch)
+    return Features.joined(held) if held else NOTHING

@@ -10,38 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sosie.errors import MismatchError, UsageError
+from sosie.errors import MismatchError
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import weights
-from sosie.kernels.sets.distinct import distinct
 from sosie.kernels.sign.minhash import band_keys
+from sosie.kernels.sign.mix import drawn_words
 from sosie.kernels.sign.projection import embed
 from sosie.kernels.sign.simhash import signs, simhash_sums
 from sosie.kernels.sign.weigh import unit_weights
 from sosie.signatures.basis import Basis
-from sosie.signatures.drawn import drawn_words
+from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows, trimmed
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import Signed, sign_spans
-from sosie.signatures.statistics import UnknownVocabularyError
-from sosie.types import F64, I64, U64, Features, Keys, Signatures
+from sosie.types import F64, I64, U64, Features
 
 if TYPE_CHECKING:
     from sosie.signatures.embedding import Embedding
 
-T = TypeVar("T", Signatures, Keys)
-
 UNIT = 1 << 20  # what the L2 norm of a document is, as integers
 DEVIATION = 4  # the standard deviation of the random directions: set bits of 64, of which 32 are expected
 MAXIMUM_FUNCTIONS = 4096
-ROWS = 1024  # documents whose functions are held at a time
 
 
 @dataclass(frozen=True)
 class EmbeddingSigner(Signer):
-    """Embeds texts, or features made elsewhere; makes bits or keys of the points."""
+    """Embeds texts, or features made elsewhere; makes bits or keys of the points.
+
+    Texts of which none has a known feature raise `UnknownVocabularyError`; `embed` places them at 0.
+    """
 
     spec: Embedding
     statistics: Basis | None = None
@@ -62,17 +61,13 @@ class EmbeddingSigner(Signer):
 
         The inner product of two points stands for the similarity of their documents.
         """
-        dimensions = self.spec.dimensions
-        signed, _ = self._signed(texts, lambda features: self._embedded(features)[:2], dimensions, threads)
-        points = np.zeros((signed.count, dimensions))
-        points[signed.documents] = signed.rows.view(np.int64)
+        signed = self._signed(texts, lambda features: self._embedded(features)[:2], 0, threads)
+        points = np.zeros((len(signed.documents) + len(signed.unsigned), self.spec.dimensions))
+        points[signed.documents] = signed.rows
         return np.ldexp(points, -self.basis.exponent) / UNIT
 
-    def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
-        """Return binary signatures: the signs of random hyperplanes.
-
-        Texts of which none has a known feature raise `UnknownVocabularyError`, here and in `keys`.
-        """
+    def _words(self, texts: Any, threads: int | None) -> SignedRows:
+        """Make binary signatures: the signs of random hyperplanes."""
         bits = self.spec.bits
         directions = self._directions(bits)
 
@@ -80,15 +75,12 @@ class EmbeddingSigner(Signer):
             values, known = self._functions(features, directions)
             words = np.empty((len(values), values.shape[1] // 64), np.uint64)
             signs(values, words)
-            if bits % 64:
-                words[:, -1] &= np.uint64((1 << bits % 64) - 1)
-            return words, known
+            return trimmed(words, bits), known
 
-        signed, worded = self._signed(texts, make, -(-bits // 64), threads)
-        return _recognised(Signatures(signed.rows, bits, signed.ids(ids), self.digest, signed.unsigned), worded)
+        return self._signed(texts, make, bits, threads)
 
-    def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
-        """Return the keys, one for each table: floor((a.z + c) / width) for every random direction a, hashed."""
+    def _keys(self, texts: Any, threads: int | None) -> SignedRows:
+        """Make keys, one for each table: floor((a.z + c) / width) for every random direction a, hashed."""
         tables, length = self.spec.multiplicity, self.spec.code_length
         width = round(self.spec.interval * DEVIATION * UNIT)
         shifts = (drawn_words(np.arange(tables * length), self.spec.seed) % np.uint64(width)).astype(np.int64)
@@ -101,8 +93,7 @@ class EmbeddingSigner(Signer):
             band_keys(intervals.astype(np.uint32), length, keys)
             return keys, known
 
-        signed, worded = self._signed(texts, make, tables, threads)
-        return _recognised(Keys(signed.rows, signed.ids(ids), self.digest, signed.unsigned), worded)
+        return self._signed(texts, make, tables * length, threads)
 
     def _functions(self, features: Features, directions: F64) -> tuple[I64, I64]:
         """Return for each row its z times the random directions, and how many of its features are known."""
@@ -131,39 +122,14 @@ class EmbeddingSigner(Signer):
         return np.bitwise_count(drawn_words(numbers, self.spec.seed)).astype(np.float64).reshape(shape) - 32
 
     def _signed(
-        self, texts: Any, make: Callable[[Features], tuple[Any, I64]], width: int, threads: int | None
-    ) -> tuple[Signed, int]:
-        """Make a row of each document with a known feature; return, too, how many have any feature.
+        self, texts: Any, make: Callable[[Features], tuple[Any, I64]], functions: int, threads: int | None
+    ) -> SignedRows:
+        """Make a row of each document with a known feature; `make` returns rows, and how many features are known."""
 
-        `make` returns rows of `width` 64-bit words, and how many features of each are known.
-        """
-        counted = isinstance(texts, Features)
-        if counted and texts.counts is None and self.spec.weighting != "binary":
-            raise UsageError(f"{self.spec.weighting} weights need term counts: extract the features with counts=True")
+        def sign(span: RowSpan) -> Made:
+            features = span.features()
+            rows, known = make(features)
+            return Made(rows, features.sizes > 0, known > 0, bool(known.any()))
 
-        def sign(hashes: U64, offsets: I64) -> U64:
-            return np.concatenate([part(hashes, offsets[i : i + ROWS + 1]) for i in range(0, len(offsets), ROWS)])
-
-        def part(hashes: U64, offsets: I64) -> U64:
-            here = hashes[offsets[0] : offsets[-1]]
-            rows, known = make(Features(*distinct(here, offsets - offsets[0], True)))
-            return np.column_stack([rows.view(np.uint64), known.astype(np.uint64)])
-
-        signed = sign_spans(_repeated(texts) if counted else texts, self.spec.shingles, sign, threads)
-        known = signed.rows[:, -1] > 0
-        return Signed(signed.rows[known, :width], signed.documents[known], signed.count), len(known)
-
-
-def _recognised(signed: T, worded: int) -> T:
-    """Return what was signed, unless there are documents with features, but none with a known one."""
-    if worded and not len(signed):
-        raise UnknownVocabularyError(signed)
-    return signed
-
-
-def _repeated(features: Features) -> Features:
-    """Return features as occurrences, each as often as it is counted."""
-    if features.counts is None:
-        return features
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(features.counts, dtype=np.int64)])
-    return Features(np.repeat(features.hashes, features.counts), ends[features.offsets])
+        width = (functions + self.spec.dimensions) // FUNCTIONS + 1
+        return sign_rows(texts, self.spec.shingles, sign, width=width, threads=threads)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sosie.errors import MismatchError, StorageError
 from sosie.features.shingles import Shingles
 from sosie.signatures.registry import spec_from_dict
-from sosie.signatures.signer import FREQUENCIES, PREFIX, Signer, digest_of, state_of, statistics_of
+from sosie.signatures.signer import FREQUENCIES, PREFIX, Signer, digest_of, named_space, state_of, statistics_of
 from sosie.signatures.signer import KIND as SIGNER
 from sosie.signatures.spec import Spec
 from sosie.storage.ids import IDS, id_arrays, ids_of
@@ -39,7 +39,13 @@ def save_signatures(
     spec, statistics = (signer, None) if isinstance(signer, Spec) else (signer.spec, signer.statistics)
     if signed.digest not in (None, signer.digest):
         raise MismatchError(f"these were made by {signed.digest}, not by {signer.digest}: pass the signer of them")
+    if isinstance(signer, Signer) and signed.space not in (None, signer.space or signer.digest):
+        raise MismatchError(
+            f"these are for comparison with {signed.space}, and the signer for {signer.space or signer.digest}: "
+            "pass the signer of them"
+        )
     meta, arrays = state_of(spec, statistics)
+    meta |= named_space(signed if isinstance(signer, Spec) else signer)
     arrays.update({"unsigned": signed.unsigned, **id_arrays(signed.ids)})
     if features is not None:
         if len(features) != len(signed):
@@ -64,9 +70,10 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
             raise StorageError(_OTHER_DIGEST)
         ids = ids_of(arrays)
         if "keys" in arrays:
-            return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"])
+            return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"], _space(meta))
+        volatility = arrays.get("volatility")
         return Signatures(
-            arrays["words"], meta["bits"], ids, meta["digest"], arrays["unsigned"], arrays.get("volatility")
+            arrays["words"], meta["bits"], ids, meta["digest"], arrays["unsigned"], volatility, _space(meta)
         )
 
 
@@ -86,7 +93,7 @@ def load_signer(directory: str | os.PathLike[str]) -> Signer:
         signer: Signer = spec.fit(statistics_of(spec, meta, dict(arrays)))
         if signer.digest != meta["digest"]:
             raise StorageError(_OTHER_DIGEST)
-        return signer
+        return signer if _space(meta) is None else signer.within(meta["space"])
 
 
 def load_features(directory: str | os.PathLike[str]) -> tuple[Features, Any, Shingles]:
@@ -102,6 +109,14 @@ def load_features(directory: str | os.PathLike[str]) -> tuple[Features, Any, Shi
         if offsets[0] != 0 or offsets[-1] != len(hashes) or np.any(np.diff(offsets) < 0):
             raise StorageError("the offsets of the features do not ascend. Sign again.")
         return Features(hashes, offsets), ids, shingles
+
+
+def _space(meta: dict[str, Any]) -> str | None:
+    """Return the space that a manifest names, None where it is that of the digest."""
+    space = meta.get("space")
+    if space is not None and not (isinstance(space, str) and space):
+        raise StorageError(f"the space is no name: {space!r}. Sign again.")
+    return space
 
 
 @contextmanager

@@ -9,21 +9,16 @@ import numpy as np
 
 from sosie.documents.reading import Reading
 from sosie.errors import UsageError
-from sosie.features.frequencies import DocumentFrequencies
+from sosie.features.counts import FeatureCounts
+from sosie.features.frequencies import collection_terms
 from sosie.features.shingles import Shingles
+from sosie.features.spans import RowSpan
 from sosie.kernels.sign.pstable import tuple_keys
-from sosie.signatures.prefix_classes import PrefixClasses
-from sosie.signatures.reference import (
-    classes_of,
-    collection_cuts,
-    collection_occurrences,
-    language_occurrences,
-    normal_cuts,
-)
+from sosie.signatures.prefix_classes import PrefixClasses, classes_of, collection_cuts, language_terms, normal_cuts
+from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import Spec, sign_features
-from sosie.signatures.statistics import UnknownVocabularyError
-from sosie.types import F64, U64, Features, Keys
+from sosie.signatures.spec import Spec
+from sosie.types import F64, U64
 
 MAXIMUM_CLASSES = 1024
 MAXIMUM_SCHEMES = 256
@@ -86,14 +81,14 @@ class FuzzyFingerprint(Spec):
             if texts.cuts.shape != self._shape or texts.lane != self.seed:
                 raise UsageError("these prefix classes are of another spec: fit to texts or a language")
             return FuzzySigner(self, texts)
-        if isinstance(texts, Reading | DocumentFrequencies):
+        if isinstance(texts, Reading | FeatureCounts):
             raise UsageError(f"a fuzzy-fingerprint reads its texts twice: pass the Source, not {type(texts).__name__}")
         if texts is None and language is None:
             return FuzzySigner(self)
         if language is not None:
-            reference = language_occurrences(language, self.shingles)
+            reference = language_terms(language, self.shingles)
         else:
-            reference = collection_occurrences(texts, self.shingles, threads)
+            reference = collection_terms(texts, self.shingles, threads)
         classes = classes_of(reference, self.code_length, self.seed)
         if texts is None:
             cuts = normal_cuts(self._quantiles, self.code_length)
@@ -121,26 +116,12 @@ class FuzzyFingerprint(Spec):
 
 @dataclass(frozen=True)
 class FuzzySigner(Signer):
-    """Makes keys, and the deviations behind them, of texts or of features made elsewhere."""
+    """Makes keys, and the deviations behind them, of texts or of features made elsewhere.
+
+    Texts of which no word at all is known to the reference raise `UnknownVocabularyError`.
+    """
 
     spec: FuzzyFingerprint
-
-    def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
-        """Return the keys of texts, or of `Features` with counts: one for each scheme.
-
-        Texts of which no word at all is known to the reference raise `UnknownVocabularyError`.
-        """
-        classes, recognised = self._classes, []
-
-        def sign(features: Features) -> U64:
-            recognised.append(bool(classes.known(features.hashes).any()))
-            return self._encoded(classes.deviations(features))
-
-        signed = sign_features(texts, self.spec.shingles, sign, threads)
-        keys = Keys(signed.rows, signed.ids(ids), self.digest, signed.unsigned)
-        if len(keys) and not any(recognised):
-            raise UnknownVocabularyError(keys)
-        return keys
 
     def embed(self, texts: Any, *, threads: int | None = None) -> F64:
         """Return the deviations of every class, float64[n, code_length]: one row for each document with features.
@@ -149,8 +130,28 @@ class FuzzySigner(Signer):
         >>> signer.embed(["one two three", ""]).shape
         (1, 4)
         """
-        rows: F64 = sign_features(texts, self.spec.shingles, self._classes.deviations, threads).rows
+
+        def deviations(span: RowSpan) -> Made:
+            features = span.features()
+            return Made(self._classes.deviations(features), features.sizes > 0)
+
+        rows: F64 = sign_rows(texts, self.spec.shingles, deviations, width=self._held, threads=threads).rows
         return rows
+
+    def _keys(self, texts: Any, threads: int | None) -> SignedRows:
+        """Make the keys of texts, or of `Features` with counts: one for each scheme."""
+
+        def sign(span: RowSpan) -> Made:
+            features = span.features()
+            known = bool(self._classes.known(features.hashes).any())
+            return Made(self._encoded(self._classes.deviations(features)), features.sizes > 0, known=known)
+
+        return sign_rows(texts, self.spec.shingles, sign, width=self._held, threads=threads)
+
+    @property
+    def _held(self) -> int:
+        """How much is held of a row while it is signed: the digits of all schemes."""
+        return self.spec.multiplicity * self.spec.code_length // FUNCTIONS + 1
 
     @property
     def _classes(self) -> PrefixClasses:

@@ -6,22 +6,28 @@ binary signature whose expected Hamming distance is bits * (1 - J) / 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sosie.arrays import U32
 from sosie.errors import UsageError
+from sosie.features.spans import RowSpan
 from sosie.kernels.sign.minhash import BLOCK, band_keys, minhash, pack_bits
 from sosie.kernels.sign.mix import splitmix64
+from sosie.parallel import ordered_map, spans
+from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import Signed, Spec, sign_spans
-from sosie.types import F64, I64, U64, Keys, Signatures
-
-U32 = NDArray[np.uint32]
+from sosie.signatures.spec import Spec
+from sosie.storage.room import Room
+from sosie.storage.spill import Spill
+from sosie.types import F64, I64, U64, Features, offsets_of
 
 MAXIMUM_MINIMA = 4096
+COLUMN_SPAN = 1 << 18  # features that one task signs: a column grows by some thousand keys at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,45 +125,71 @@ class MinhashSigner(Signer):
 
     spec: Minhash
 
-    def minima(self, texts: Any, *, threads: int | None = None) -> Signed:
+    def minima(self, texts: Any, *, threads: int | None = None) -> SignedRows:
         """Return the minima as uint32[n, K]: one row for each document with features."""
-        lanes = self._lanes()
         count = self.spec.minima
-        return sign_spans(texts, self.spec.shingles, lambda h, o: _minima(lanes, h, o)[:, :count].copy(), threads)
+        return self._signed(texts, lambda minima: minima[:, :count].copy(), threads)
 
-    def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
-        """Return the keys of texts, or of `Features`: one for each band."""
-        lanes = self._lanes()
+    @contextmanager
+    def key_columns(self, features: Features, rows: I64, room: Room) -> Iterator[list[U64]]:
+        """Yield the keys of these rows, a column for each band; where they are large together they are in the room.
 
-        def sign(hashes: U64, offsets: I64) -> U64:
-            values = np.empty((len(offsets) - 1, self.spec.bands), np.uint64)
-            band_keys(_minima(lanes, hashes, offsets), self.spec.rows, values)
+        >>> import tempfile
+        >>> features, signer = Features(np.arange(6, dtype=np.uint64), np.array([0, 3, 6])), Minhash().fit()
+        >>> with signer.key_columns(features, np.array([1]), Room(tempfile.mkdtemp())) as columns:
+        ...     len(columns), bool(columns[0] == signer.keys(features).values[1, 0])
+        (25, True)
+        """
+
+        def sign(span: tuple[int, int]) -> U64:
+            return self.keys(features.take(rows[slice(*span)]), threads=1).values.T.copy()
+
+        bands = self.spec.bands
+        with ExitStack() as stack:
+            share = room.memory // bands
+            columns = [stack.enter_context(Spill(room.scratch, np.uint64, memory=share)) for _ in range(bands)]
+            for keys in ordered_map(sign, spans(offsets_of(features.sizes[rows]), COLUMN_SPAN), room.threads):
+                for column, values in zip(columns, keys, strict=True):
+                    column.append(values)
+            yield [column.array() for column in columns]
+
+    @property
+    def _bits(self) -> int:
+        return self.spec.minima * self.spec.b
+
+    def _keys(self, texts: Any, threads: int | None) -> SignedRows:
+        """Make the keys of texts, or of `Features`: one for each band."""
+
+        def banded(minima: U32) -> U64:
+            values = np.empty((len(minima), self.spec.bands), np.uint64)
+            band_keys(minima, self.spec.rows, values)
             return values
 
-        signed = sign_spans(texts, self.spec.shingles, sign, threads)
-        return Keys(signed.rows, signed.ids(ids), self.digest, signed.unsigned)
+        return self._signed(texts, banded, threads)
 
-    def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
-        """Return b-bit minhash signatures of texts, or of `Features`."""
-        lanes = self._lanes()
-        bits = self.spec.minima * self.spec.b
+    def _words(self, texts: Any, threads: int | None) -> SignedRows:
+        """Make b-bit minhash signatures of texts, or of `Features`."""
 
-        def sign(hashes: U64, offsets: I64) -> U64:
-            words = np.empty((len(offsets) - 1, -(-bits // 64)), np.uint64)
-            pack_bits(_minima(lanes, hashes, offsets), self.spec.minima, self.spec.b, words)
+        def packed(minima: U32) -> U64:
+            words = np.empty((len(minima), -(-self._bits // 64)), np.uint64)
+            pack_bits(minima, self.spec.minima, self.spec.b, words)
             return words
 
-        signed = sign_spans(texts, self.spec.shingles, sign, threads)
-        return Signatures(signed.rows, bits, signed.ids(ids), self.digest, signed.unsigned)
+        return self._signed(texts, packed, threads)
+
+    def _signed(self, texts: Any, make: Callable[[U32], Any], threads: int | None) -> SignedRows:
+        lanes = self._lanes()
+
+        def sign(span: RowSpan) -> Made:
+            hashes, offsets = span.occurrences()
+            minima = np.empty((len(offsets) - 1, len(lanes[0])), np.uint32)
+            minhash(hashes, offsets, lanes[0], lanes[1], minima)
+            return Made(make(minima), np.diff(offsets) > 0)
+
+        return sign_rows(texts, self.spec.shingles, sign, width=len(lanes[0]) // FUNCTIONS + 1, threads=threads)
 
     def _lanes(self) -> tuple[U32, U32]:
         """Draw a hash function for every lane from the seed; whole blocks, so that every K uses one kernel."""
         lanes = -(-self.spec.minima // BLOCK) * BLOCK
         drawn = np.array([splitmix64(np.uint64((self.spec.seed << 16) + lane)) for lane in range(lanes)], np.uint64)
         return drawn.astype(np.uint32), (drawn >> np.uint64(32)).astype(np.uint32) | np.uint32(1)
-
-
-def _minima(lanes: tuple[U32, U32], hashes: U64, offsets: I64) -> U32:
-    minima = np.empty((len(offsets) - 1, len(lanes[0])), np.uint32)
-    minhash(hashes, offsets, lanes[0], lanes[1], minima)
-    return minima

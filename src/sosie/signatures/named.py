@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
-from sosie.signatures.registry import METHODS
+from sosie.signatures.registry import method_named
 from sosie.signatures.spec import Spec
 
 SHINGLES = ("width", "unit", "stem", "stop_words")
@@ -53,13 +53,6 @@ def default_shingles(kind: type[Spec]) -> Shingles:
     3
     """
     return next(field.default for field in fields(kind) if field.name == "shingles")  # type: ignore[return-value]
-
-
-def method_named(name: str) -> type[Spec]:
-    """Return the spec's class."""
-    if name not in METHODS:
-        raise UsageError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
-    return METHODS[name]
 
 
 def parameters_of(kind: type[Spec], given: Mapping[str, str]) -> dict[str, Any]:

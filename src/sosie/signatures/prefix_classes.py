@@ -1,20 +1,34 @@
-"""Prefix classes: how often each class of features is to be expected, and how far a document deviates (STEIN 2.3)."""
+"""Prefix classes: how often each class of features is to be expected, and how far a document deviates (STEIN 2.3).
+
+What is expected is counted in a collection, or known of a language.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from functools import cached_property
+import heapq
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from sosie.arrays import read_only
-from sosie.errors import StorageError, UsageError
+from sosie.errors import DataError, StorageError, UsageError
+from sosie.features.counts import batches_of, count_spans, summed
+from sosie.features.frequencies import TermCounts
+from sosie.features.shingles import Shingles
+from sosie.features.spans import RowSpan
 from sosie.kernels.sets.counts import leading_bits, lookup_counts
 from sosie.kernels.sign.mix import draw_classes
-from sosie.signatures.statistics import State
+from sosie.signatures.spec import State
+from sosie.text.languages import word_frequencies
 from sosie.types import F64, I64, U64, Features
+
+MOST_FEATURES = 1 << 16  # whose classes are balanced by frequency; rarer ones are spread by their hashes
+BINS, FARTHEST = 2048, 16.0  # of the histogram of deviations: 64 bins for each standard deviation
+GRID = 1024  # cuts are multiples of 1 / GRID, the same on every CPU
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +117,89 @@ class PrefixClasses:
     @cached_property
     def _directory(self) -> tuple[I64, int]:
         return leading_bits(self.features)
+
+
+def language_terms(language: str, shingles: Shingles) -> TermCounts:
+    """Count the features of a language's words, each as often as it occurs among 10^9 words.
+
+    >>> found = language_terms("en", Shingles(1, "prefix"))
+    >>> int(found.counts.max()), len(found.features) > 26
+    (149379047, True)
+    """
+    if shingles.unit != "prefix" and (shingles.unit != "word" or shingles.width > 1):
+        raise UsageError(
+            f"the words of a language have no features of {shingles}: take unit='prefix' or single words, "
+            "or fit to texts"
+        )
+    words, occurrences = word_frequencies(language)
+    features = shingles.extract(words, counts=True)
+    assert features.counts is not None
+    counts = features.counts.astype(np.int64) * np.repeat(occurrences, features.sizes)
+    run = summed(features.hashes, counts)
+    return TermCounts(run.features, run.counts)
+
+
+def classes_of(reference: TermCounts, count: int, lane: int) -> PrefixClasses:
+    """Put features into `count` classes that are equally frequent, as far as that can be; there are no cuts yet.
+
+    From frequent to rare, each goes to the class that has least so far.
+    """
+    if not len(reference.features):
+        raise DataError("the texts have no words, so nothing can be expected of others: fit to texts with words")
+    order = np.lexsort((reference.features, -reference.counts))[:MOST_FEATURES]
+    heap = [(0, number) for number in range(1, count + 1)]
+    classes = np.empty(len(order), np.int64)
+    for place, occurrences in enumerate(reference.counts[order].tolist()):
+        sum_so_far, number = heap[0]
+        classes[place] = number
+        heapq.heapreplace(heap, (sum_so_far + occurrences, number))
+    ascending = np.argsort(order)
+    features, none = reference.features[order[ascending]], np.zeros(count, np.int64)
+    made = PrefixClasses(features, classes[ascending], none, np.empty((0, count, 0)), lane)
+    found = made.classified(reference.features)
+    return replace(made, occurrences=np.bincount(found, reference.counts, count).astype(np.int64))
+
+
+def collection_cuts(
+    classes: PrefixClasses, quantiles: F64, collection: Any, shingles: Shingles, threads: int | None = None
+) -> F64:
+    """Return where the deviations in a collection reach quantiles[scheme, i], as cuts[scheme, class, i]."""
+    total = np.zeros((len(classes.occurrences), BINS), np.int64)
+    shared = False
+    batches, count = batches_of(collection, threads), partial(_histogram, classes)
+    for counts, known in count_spans(batches, shingles, count, threads):
+        total += counts
+        shared |= known
+    if not shared:
+        raise DataError(
+            "no word of the texts is known to the reference: name the language of the texts, or fit to them alone"
+        )
+    below = np.concatenate([np.zeros((len(total), 1), np.int64), np.cumsum(total, axis=1)], axis=1)
+    edges = np.linspace(-FARTHEST, FARTHEST, BINS + 1)
+    cuts = [[np.interp(row * line[-1], line, edges) for line in below] for row in quantiles]
+    return _on_grid(np.array(cuts))
+
+
+def normal_cuts(quantiles: F64, count: int) -> F64:
+    """Return the cuts of `count` classes whose deviations are normally distributed, as those of random words are.
+
+    >>> normal_cuts(np.array([[0.25, 0.5, 0.75]]), 1).tolist()
+    [[[-0.6748046875, 0.0, 0.6748046875]]]
+    """
+    cuts = np.array([[NormalDist().inv_cdf(share) for share in row] for row in quantiles.tolist()])
+    return _on_grid(np.repeat(cuts[:, None], count, axis=1))
+
+
+def _histogram(classes: PrefixClasses, span: RowSpan) -> tuple[I64, bool]:
+    """Count the deviations of documents with features by class and bin, and say whether any feature is known."""
+    features = span.features()
+    deviations = classes.deviations(features)[features.sizes > 0]
+    count = deviations.shape[1]
+    bins = np.floor((deviations + FARTHEST) * (BINS / (2 * FARTHEST)))
+    places = np.clip(bins, 0, BINS - 1).astype(np.int64) + np.arange(count) * BINS
+    counts = np.bincount(places.ravel(), minlength=count * BINS).reshape(count, BINS)
+    return counts, bool(classes.known(features.hashes).any())
+
+
+def _on_grid(cuts: F64) -> F64:
+    return np.asarray(np.rint(cuts * GRID) / GRID)

@@ -9,13 +9,12 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point, weights
 from sosie.kernels.sign.projection import FIELDS, project
-from sosie.signatures.angular import Angular
+from sosie.signatures.rows import Made, SignedRows, sign_rows, trimmed
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import Spec
-from sosie.signatures.weighted import Rows, sign_weighted_rows
-from sosie.types import Features, Signatures
+from sosie.signatures.spec import Angular, Spec
 
 Vectors = Literal["gaussian", "ternary"]
 
@@ -72,17 +71,14 @@ class ProjectionSigner(Signer):
 
     spec: RandomProjection
 
-    def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
+    def _words(self, texts: Any, threads: int | None) -> SignedRows:
         """Sign texts, or `Features` (with counts, unless they all weigh 1)."""
-        width = -(-self.spec.bits // 64)
-        signed = sign_weighted_rows(texts, self.spec.shingles, self._rows, width, threads)
-        return Signatures(signed.rows, self.spec.bits, signed.ids(ids), self.digest, signed.unsigned)
+        return sign_rows(texts, self.spec.shingles, self._sign, width=-(-self.spec.bits // 64), threads=threads)
 
-    def _rows(self, features: Features) -> Rows:
+    def _sign(self, span: RowSpan) -> Made:
+        features = span.features()
         words = np.empty((len(features), -(-self.spec.bits // 64)), np.uint64)
         fixed = fixed_point(weights(features, self.spec.weighting, self.frequencies))
         first_lane = self.spec.seed * (MAXIMUM_BITS // FIELDS)
         project(features.hashes, features.offsets, fixed, self.spec.vectors == "ternary", first_lane, words)
-        if self.spec.bits % 64:
-            words[:, -1] &= np.uint64((1 << self.spec.bits % 64) - 1)
-        return words, features.sizes > 0
+        return Made(trimmed(words, self.spec.bits), features.sizes > 0)

@@ -13,14 +13,16 @@ import numpy as np
 from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.shingles import Shingles
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
 from sosie.features.weighting import weights as weigh
 from sosie.kernels.sign.mix import splitmix64
 from sosie.kernels.sign.pstable import DRAW_BITS, DRAWS, project, sum_keys, tuple_keys
 from sosie.kernels.sign.weigh import unit_weights
+from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import Spec, sign_features
-from sosie.types import I32, I64, U64, Features, Keys
+from sosie.signatures.spec import Spec
+from sosie.types import I32, I64, Features
 
 MAXIMUM_FUNCTIONS = 1 << 14
 UNIT = 1 << 24  # what the L2 norm of a document's weights is, as integers
@@ -109,18 +111,19 @@ class PStableSigner(Signer):
 
     spec: PStable
 
-    def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
-        """Return the keys of texts, or of `Features`: one for each table."""
+    def _keys(self, texts: Any, threads: int | None) -> SignedRows:
+        """Make the keys of texts, or of `Features`: one for each table."""
         shifts = self._shifts()
         encode = tuple_keys if self.spec.encoding == "tuple" else sum_keys
 
-        def sign(features: Features) -> U64:
+        def sign(span: RowSpan) -> Made:
+            features = span.features()
             keys = np.empty((len(features), self.spec.multiplicity), np.uint64)
             encode(self._sums(features), shifts, self._width, self.spec.code_length, keys)
-            return keys
+            return Made(keys, features.sizes > 0)
 
-        signed = sign_features(texts, self.spec.shingles, sign, threads)
-        return Keys(signed.rows, signed.ids(ids), self.digest, signed.unsigned)
+        width = self.spec.multiplicity * self.spec.code_length // FUNCTIONS + 1
+        return sign_rows(texts, self.spec.shingles, sign, width=width, threads=threads)
 
     def _sums(self, features: Features) -> I64:
         """Return the projections as integers; there may be some columns more than functions."""

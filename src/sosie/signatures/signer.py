@@ -1,16 +1,19 @@
-"""What every signer has: its spec, the statistics it was fitted to, and a digest of both that names its bits."""
+"""What every signer has: its spec, the statistics it was fitted to, and a digest of both that names its bits.
+
+A method fills `_words`, `_keys`, or both; ids, digests, spaces and what is refused are the same for all of them.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from sosie.errors import UsageError
 from sosie.features.frequencies import DocumentFrequencies
-from sosie.signatures.spec import Spec
-from sosie.signatures.statistics import State, Statistics
+from sosie.signatures.rows import SignedRows
+from sosie.signatures.spec import Spec, State, Statistics
 from sosie.storage.manifest import write_artefact
 from sosie.types import Keys, Signatures
 
@@ -23,13 +26,17 @@ PREFIX = "statistics_"  # of the names of arrays that hold other statistics
 class Signer:
     """A spec that is ready to sign; `statistics` are there if the spec needs those of a collection.
 
-    A family makes signatures, keys, or both: what it does not make is refused.
+    A family makes signatures, keys, or both: what it does not make is refused. What different signers made is compared
+    only if they are within one `space`; see `within`.
     """
 
     spec: Spec
     statistics: Statistics | None = None
+    space: str | None = None
 
     def __post_init__(self) -> None:
+        if self.space is not None and not (isinstance(self.space, str) and self.space):
+            raise UsageError(f"a space is named by a text, got {self.space!r}")
         if self.spec.needs_texts and self.statistics is None:
             raise UsageError(
                 f"{self.spec} needs the statistics of a collection: "
@@ -46,18 +53,74 @@ class Signer:
         """The name of the bits: the digest of the spec, and of the statistics if there are any."""
         return digest_of(self.spec, None if self.statistics is None else self.statistics.digest)
 
+    def within(self, space: str) -> Self:
+        """Return this signer for comparisons with others of the same space, a German one with an English one, say.
+
+        Whoever names the space vouches that distances between what they make mean something. Bits and digest stay.
+
+        >>> from sosie.signatures.simhash import Simhash
+        >>> german = Simhash().fit().within("de-en")
+        >>> german.sign(["ein Text"]).space, german.digest == Simhash().digest
+        ('de-en', True)
+        """
+        return replace(self, space=space)
+
     def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
-        """Sign texts, or `Features`."""
-        raise UsageError(f"{self.spec.method} makes keys, not signatures: call keys(texts)")
+        """Sign texts, or `Features`; texts of which no word is known to the statistics may be refused."""
+        signed = self.rows(texts, threads=threads).recognised()
+        return self.signatures(signed, signed.ids(ids))
 
     def keys(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Keys:
         """Return the keys of texts, or of `Features`: one for each table."""
-        raise UsageError(f"{self.spec.method} makes signatures, not keys: call sign(texts)")
+        signed = self.rows(texts, keys=True, threads=threads).recognised()
+        return self.keyed(signed, signed.ids(ids))
+
+    def rows(
+        self, texts: Any, *, keys: bool = False, volatility: bool = False, threads: int | None = None
+    ) -> SignedRows:
+        """Sign a batch, known or not; what the method does not make is refused."""
+        made, wanted = self.spec.makes, "keys" if keys else "signatures"
+        if wanted not in made:
+            other = "sign" if keys else "keys"
+            raise UsageError(f"{self.spec.method} makes {made[0]}, not {wanted}: call {other}(texts)")
+        if volatility and not self.spec.volatile:
+            raise UsageError(f"{self.spec.method} has no volatility: leave it out, or take simhash")
+        if keys:
+            return self._keys(texts, threads)
+        return self._volatile_words(texts, threads) if volatility else self._words(texts, threads)
+
+    def signatures(self, signed: SignedRows, ids: Any) -> Signatures:
+        """Return rows of words as signatures of this signer."""
+        unsigned = signed.unsigned
+        return Signatures(signed.rows, self._bits, ids, self.digest, unsigned, signed.sums, space=self.space)
+
+    def keyed(self, signed: SignedRows, ids: Any) -> Keys:
+        """Return rows of keys as keys of this signer."""
+        return Keys(signed.rows, ids, self.digest, signed.unsigned, space=self.space)
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write the spec and the statistics to a directory without an artefact; `load_signer` reads them."""
         meta, arrays = state_of(self.spec, self.statistics)
-        write_artefact(directory, KIND, arrays, digest=self.digest, meta=meta)
+        write_artefact(directory, KIND, arrays, digest=self.digest, meta={**meta, **named_space(self)})
+
+    @property
+    def _bits(self) -> int:
+        """The bits of a signature."""
+        return int(self.spec.bits)  # type: ignore[attr-defined]
+
+    def _words(self, texts: Any, threads: int | None) -> SignedRows:
+        raise NotImplementedError(f"{self.spec.method} does not say how signatures are made")
+
+    def _volatile_words(self, texts: Any, threads: int | None) -> SignedRows:
+        raise NotImplementedError(f"{self.spec.method} does not say how sums are kept")
+
+    def _keys(self, texts: Any, threads: int | None) -> SignedRows:
+        raise NotImplementedError(f"{self.spec.method} does not say how keys are made")
+
+
+def named_space(of: Signer | Signatures | Keys) -> dict[str, str]:
+    """Return what a manifest says of a space: nothing where it is that of the digest."""
+    return {} if of.space in (None, of.digest) else {"space": str(of.space)}
 
 
 def digest_of(spec: Spec, statistics: str | None) -> str:

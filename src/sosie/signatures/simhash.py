@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,15 +10,15 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point
 from sosie.features.weighting import weights as weigh
 from sosie.kernels.sets.distinct import distinct
 from sosie.kernels.sign.simhash import signs, simhash, simhash_sums, simhash_weighted
-from sosie.parallel import ordered_map, spans
-from sosie.signatures.angular import Angular
+from sosie.signatures.rows import Made, SignedRows, sign_rows, trimmed
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import SPAN, Signed, Spec, sign_spans
-from sosie.types import F32, I64, U64, Features, Signatures
+from sosie.signatures.spec import Angular, Spec
+from sosie.types import I64, Features, Signatures
 
 MAXIMUM_WEIGHT = float(1 << 24)
 MAXIMUM_BITS = 4096
@@ -38,6 +39,7 @@ class Simhash(Angular, Spec):
 
     method: ClassVar[str] = "simhash"
     version: ClassVar[int] = 1
+    volatile: ClassVar[bool] = True
     embedding: ClassVar[str] = "projections on random signs"
 
     bits: int = 64
@@ -77,13 +79,8 @@ class SimhashSigner(Signer):
 
     def sign(self, texts: Any, *, ids: Any = None, volatility: bool = False, threads: int | None = None) -> Signatures:
         """Sign texts, or `Features`; see `sign_weighted` for the volatility."""
-        counted = self.spec.weighting != "binary"
-        given = isinstance(texts, Features)
-        if volatility or (given and counted):
-            features = texts if given else self.spec.shingles.extract(texts, counts=counted, threads=threads)
-            return self._sign_features(features, self._fixed_weights(features), ids, volatility, threads)
-        signed = sign_spans(texts, self.spec.shingles, self._sign_occurrences, threads)
-        return Signatures(signed.rows, self.spec.bits, signed.ids(ids), self.digest, signed.unsigned)
+        signed = self.rows(texts, volatility=volatility, threads=threads)
+        return self.signatures(signed, signed.ids(ids))
 
     def sign_weighted(
         self,
@@ -104,60 +101,58 @@ class SimhashSigner(Signer):
             raise UsageError(f"{values.size} weights for {len(features.hashes)} features")
         if not np.isfinite(values).all() or (np.abs(values) > MAXIMUM_WEIGHT).any():
             raise UsageError(f"weights must be finite and at most {MAXIMUM_WEIGHT:.0f} in absolute value")
-        return self._sign_features(features, fixed_point(values), ids, volatility, threads)
+        fixed, before = fixed_point(values), features.offsets
 
-    def _sign_features(
-        self, features: Features, fixed: I64, ids: Any, volatility: bool, threads: int | None
-    ) -> Signatures:
-        def task(span: tuple[int, int]) -> tuple[U64, F32 | None]:
-            offsets = features.offsets[span[0] : span[1] + 1]
-            here = slice(offsets[0], offsets[-1])
-            sign = self._sign_volatile if volatility else self._sign_weighted
-            return sign(features.hashes[here], offsets - offsets[0], fixed[here])
+        def sign(span: RowSpan) -> Made:
+            here = fixed[before[span.start] : before[span.stop]]
+            return self._weighted(span.features(), here, volatility)
 
-        # A row takes as much as its words do, so that many short or empty rows need no more memory than few long ones.
-        sizes = features.offsets + self._words * np.arange(len(features.offsets))
-        cuts = spans(sizes, SPAN // 8) or [(0, 0)]
-        words, sums = zip(*ordered_map(task, cuts, threads), strict=True)
-        rows = np.flatnonzero(features.sizes)
-        signed = Signed(np.concatenate(words)[rows], rows, len(features))
-        kept = np.concatenate(sums)[rows] if volatility else None
-        return Signatures(signed.rows, self.spec.bits, signed.ids(ids), self.digest, signed.unsigned, kept)
+        signed = self._signed(features, sign, threads)
+        return self.signatures(signed, signed.ids(ids))
 
-    def _sign_occurrences(self, hashes: U64, offsets: I64) -> U64:
-        if not self.spec.needs_texts:
-            return self._sign_equal(hashes, offsets)
-        features = Features(*distinct(hashes, offsets, True))
-        return self._sign_weighted(features.hashes, features.offsets, self._fixed_weights(features))[0]
+    def _words(self, texts: Any, threads: int | None) -> SignedRows:
+        binary = self.spec.weighting == "binary"
+        equal = binary or not (self.spec.needs_texts or isinstance(texts, Features))
+        return self._signed(texts, self._sign_equal if equal else self._sign_weighing, threads)
 
-    def _sign_equal(self, hashes: U64, offsets: I64) -> U64:
+    def _volatile_words(self, texts: Any, threads: int | None) -> SignedRows:
+        return self._signed(texts, lambda span: self._sign_weighing(span, volatility=True), threads)
+
+    def _signed(self, texts: Any, sign: Callable[[RowSpan], Made], threads: int | None) -> SignedRows:
+        return sign_rows(texts, self.spec.shingles, sign, width=self._width, threads=threads)
+
+    def _sign_equal(self, span: RowSpan) -> Made:
+        """Sign occurrences that all weigh 1."""
+        hashes, offsets = span.occurrences()
         if self.spec.weighting == "binary":
             hashes, offsets, _ = distinct(hashes, offsets, False)
-        words = np.empty((len(offsets) - 1, self._words), np.uint64)
+        words = np.empty((len(offsets) - 1, self._width), np.uint64)
         simhash(hashes, offsets, self._mixed, self._lane, words)
-        return self._trim(words)
+        return Made(trimmed(words, self.spec.bits), np.diff(offsets) > 0)
 
-    def _sign_weighted(self, hashes: U64, offsets: I64, fixed: I64) -> tuple[U64, None]:
-        words = np.empty((len(offsets) - 1, self._words), np.uint64)
-        simhash_weighted(hashes, offsets, fixed, self._mixed, self._lane, words)
-        return self._trim(words), None
+    def _sign_weighing(self, span: RowSpan, volatility: bool = False) -> Made:
+        """Sign features by the weights that the spec gives them."""
+        features = span.features(counts=self.spec.weighting != "binary")
+        return self._weighted(features, fixed_point(weigh(features, self.spec.weighting, self.frequencies)), volatility)
 
-    def _sign_volatile(self, hashes: U64, offsets: I64, fixed: I64) -> tuple[U64, F32]:
-        sums = np.empty((len(offsets) - 1, 64 * self._words), np.int64)
+    def _weighted(self, features: Features, fixed: I64, volatility: bool) -> Made:
+        hashes, offsets, worded = features.hashes, features.offsets, features.sizes > 0
+        words = np.empty((len(features), self._width), np.uint64)
+        if not volatility:
+            simhash_weighted(hashes, offsets, fixed, self._mixed, self._lane, words)
+            return Made(trimmed(words, self.spec.bits), worded)
+        sums = np.empty((len(features), 64 * self._width), np.int64)
         simhash_sums(hashes, offsets, fixed, self._mixed, self._lane, sums)
-        words = np.empty((len(sums), self._words), np.uint64)
         signs(sums, words)
         # Each row is summed by itself: differences of running sums would depend on the rows before it.
-        row = np.repeat(np.arange(len(sums)), np.diff(offsets))
+        row = np.repeat(np.arange(len(sums)), features.sizes)
         squares = np.bincount(row, fixed.astype(np.float64) ** 2, minlength=len(sums))
         norms = np.sqrt(np.maximum(squares, 1.0))
-        return self._trim(words), (sums[:, : self.spec.bits] / norms[:, None]).astype(np.float32)
-
-    def _fixed_weights(self, features: Features) -> I64:
-        return fixed_point(weigh(features, self.spec.weighting, self.frequencies))
+        kept = (sums[:, : self.spec.bits] / norms[:, None]).astype(np.float32)
+        return Made(trimmed(words, self.spec.bits), worded, sums=kept)
 
     @property
-    def _words(self) -> int:
+    def _width(self) -> int:
         return -(-self.spec.bits // 64)
 
     @property
@@ -168,8 +163,3 @@ class SimhashSigner(Signer):
     @property
     def _lane(self) -> int:
         return self.spec.seed * (MAXIMUM_BITS // 64)
-
-    def _trim(self, words: U64) -> U64:
-        if self.spec.bits % 64:
-            words[:, -1] &= np.uint64((1 << self.spec.bits % 64) - 1)
-        return words

@@ -12,26 +12,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
-from sosie.errors import MismatchError, StorageError, UsageError
+from sosie.errors import StorageError, UsageError
 from sosie.features.shingles import Shingles
-from sosie.kernels.sets.distinct import distinct
-from sosie.parallel import ordered_map, spans
-from sosie.signatures.statistics import Statistics
 from sosie.text import UNICODE_VERSION
-from sosie.text.column import as_column
-from sosie.types import F64, I64, U64, Features
+from sosie.types import F64
 
-SPAN = 1 << 18  # bytes of text that one task signs: its features stay in the cache
+State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # what a manifest says, as JSON has it, and arrays
 
-Occurrences = tuple[U64, I64]
+
+class Statistics(Protocol):
+    """What a signer may know of a collection beyond its spec; `Spec.restore` makes it again from its state."""
+
+    @property
+    def digest(self) -> str:
+        """The name of these statistics: 32 hexadecimal digits of everything that changes a bit."""
+
+    def state(self) -> State:
+        """Return what is stored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +46,7 @@ class Spec(ABC):
     method: ClassVar[str]
     version: ClassVar[int]
     makes: ClassVar[tuple[str, ...]] = ("signatures",)  # or keys, or both
+    volatile: ClassVar[bool] = False  # whether signatures can have a volatility: the sums behind their bits
 
     shingles: Shingles = Shingles()
     seed: int = 0
@@ -53,6 +59,12 @@ class Spec(ABC):
         """Return everything that determines the bits, as JSON-ready data."""
         made_by = {"method": self.method, "version": self.version, "unicode": UNICODE_VERSION}
         return {**made_by, **asdict(self), "shingles": self.shingles.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Return the spec that `to_dict` described; missing fields raise."""
+        values = {field.name: data[field.name] for field in fields(cls)}
+        return cls(**{**values, "shingles": Shingles.from_dict(values["shingles"])})
 
     @property
     def digest(self) -> str:
@@ -109,80 +121,55 @@ class Spec(ABC):
         return None
 
 
-@dataclass(frozen=True)
-class Signed:
-    """What one pass over the documents made: a row for each document with features, and which documents these are."""
+class Angular:
+    """A spec whose bits are the signs of random sums: the Hamming distance estimates an angle (NFL Equation 2).
 
-    rows: Any
-    documents: I64
-    count: int
+    Two documents differ in each bit with the probability of their angle / pi.
+    """
+
+    quantisation: ClassVar[str] = "sign"
+    encoding: ClassVar[str] = "bits"
+
+    bits: int
 
     @property
-    def unsigned(self) -> I64:
-        """The numbers of the documents without features."""
-        return np.setdiff1d(np.arange(self.count), self.documents, assume_unique=True)
+    def code_length(self) -> int:
+        """The bits of the signature."""
+        return self.bits
 
-    def ids(self, ids: Any) -> Any:
-        """Return the ids of the signed documents; by default the numbers of the documents."""
-        if ids is None:
-            return pa.array(self.documents)
-        ids = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids)
-        if len(ids) != self.count:
-            raise MismatchError(f"{len(ids)} ids for {self.count} documents")
-        return ids.take(pa.array(self.documents))
+    @property
+    def multiplicity(self) -> int:
+        """One signature for each document: the radius of a search decides what is found."""
+        return 1
 
+    def similarity(self, distances: Any, *, keys: bool = False) -> F64:
+        """Return the cosine that Hamming distances stand for: cos(pi distance / bits).
 
-def sign_spans(texts: Any, shingles: Shingles, sign: Callable[[U64, I64], Any], threads: int | None = None) -> Signed:
-    """Sign texts, or the features of texts, span by span on threads; `sign` maps CSR features to one row each."""
-    offsets, occurrences = _spans_of(texts, shingles)
+        >>> from sosie.signatures.projection import RandomProjection
+        >>> RandomProjection(bits=1000).similarity([0, 400, 500]).round(3).tolist()
+        [1.0, 0.309, 0.0]
+        """
+        return np.cos(np.asarray(distances) * (np.pi / self.bits))
 
-    def task(span: tuple[int, int]) -> tuple[Any, I64]:
-        hashes, starts = occurrences(*span)
-        return sign(hashes, starts), np.diff(starts)
+    def radius(self, cosine: float, recall: float = 0.99) -> int:
+        """Return the smallest radius that holds a pair of this cosine with at least the given probability.
 
-    return _signed(task, offsets, threads)
-
-
-def sign_features(
-    texts: Any, shingles: Shingles, sign: Callable[[Features], Any], threads: int | None = None
-) -> Signed:
-    """Sign texts, or their features, as `sign_spans` does; `sign` gets distinct features, with counts where texts are.
-
-    >>> signed = sign_features(["to be or not to be", "..."], Shingles(1), lambda features: features.sizes)
-    >>> signed.rows.tolist(), signed.unsigned.tolist()
-    ([4], [1])
-    """
-    if isinstance(texts, Features):
-        offsets, rows = texts.offsets, texts.rows
-    else:
-        column = as_column(texts)
-        offsets = column.offsets
-
-        def rows(start: int, stop: int) -> Features:
-            return Features(*distinct(*shingles.occurrences(column, start, stop), True))
-
-    def task(span: tuple[int, int]) -> tuple[Any, I64]:
-        features = rows(*span)
-        return sign(features), features.sizes
-
-    return _signed(task, offsets, threads)
+        >>> from sosie.signatures.simhash import Simhash
+        >>> Simhash(bits=64).radius(8 / 9), Simhash(bits=256).radius(8 / 9)
+        (17, 53)
+        """
+        if not 0 <= cosine <= 1 or not 0 < recall < 1:
+            raise UsageError(f"cosine must be from 0 to 1 and recall between 0 and 1, got {cosine} and {recall}")
+        if cosine == 1:
+            return 0
+        flip = math.acos(cosine) / math.pi
+        reached, radius = 0.0, -1
+        while reached < recall and radius < self.bits:
+            radius += 1
+            reached += _binomial(self.bits, radius, flip)
+        return radius
 
 
-def _signed(task: Callable[[tuple[int, int]], tuple[Any, I64]], offsets: I64, threads: int | None) -> Signed:
-    cuts = spans(offsets, SPAN) or [(0, 0)]
-    rows, sizes = zip(*ordered_map(task, cuts, threads), strict=True)
-    signed, features = np.concatenate(rows), np.concatenate(sizes)
-    documents = np.flatnonzero(features)
-    return Signed(signed if len(documents) == len(features) else signed[documents], documents, len(features))
-
-
-def _spans_of(texts: Any, shingles: Shingles) -> tuple[I64, Callable[[int, int], Occurrences]]:
-    if isinstance(texts, Features):
-        hashes, offsets = texts.hashes, texts.offsets
-
-        def slices(start: int, stop: int) -> Occurrences:
-            return hashes[offsets[start] : offsets[stop]], offsets[start : stop + 1] - offsets[start]
-
-        return offsets, slices
-    column = as_column(texts)
-    return column.offsets, lambda start, stop: shingles.occurrences(column, start, stop)
+def _binomial(n: int, k: int, p: float) -> float:
+    choices = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(choices + k * math.log(p) + (n - k) * math.log1p(-p))

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sosie.errors import UsageError
+from sosie.features.frequencies import TermCounts, collection_terms
 from sosie.features.shingles import Shingles
-from sosie.features.term_counts import TermCounts, collection_terms
+from sosie.features.spans import RowSpan
 from sosie.features.weighting import FIXED_POINT, fixed_point
 from sosie.kernels.sign.topsig import term_weights, topsig
-from sosie.signatures.angular import Angular
+from sosie.signatures.rows import Made, SignedRows, sign_rows, trimmed
 from sosie.signatures.signer import Signer
-from sosie.signatures.spec import Spec
-from sosie.signatures.weighted import Rows, sign_weighted_rows
-from sosie.types import F64, Features, Signatures
+from sosie.signatures.spec import Angular, Spec
+from sosie.types import F64, Features
 
 MAXIMUM_BITS = 4096
 
@@ -85,12 +85,6 @@ class TopSigSigner(Signer):
         if self.statistics is not None and not self.statistics.total:
             raise UsageError("the collection has no terms: fit TopSig to texts with words")
 
-    def sign(self, texts: Any, *, ids: Any = None, threads: int | None = None) -> Signatures:
-        """Sign texts, or `Features` with counts."""
-        width = -(-self.spec.bits // 64)
-        signed = sign_weighted_rows(texts, self.spec.shingles, self._rows, width, threads)
-        return Signatures(signed.rows, self.spec.bits, signed.ids(ids), self.digest, signed.unsigned)
-
     def weights(self, features: Features) -> F64:
         """Return the weight of each of `features.hashes`, a multiple of 2^-16; 0 for terms that are left out."""
         assert self.statistics is not None
@@ -100,12 +94,15 @@ class TopSigSigner(Signer):
         term_weights(features.counts, features.offsets, known, self.statistics.total, found)
         return fixed_point(found) / FIXED_POINT
 
-    def _rows(self, features: Features) -> Rows:
-        spec, fixed = self.spec, fixed_point(self.weights(features))
+    def _words(self, texts: Any, threads: int | None) -> SignedRows:
+        """Sign texts, or `Features` with counts."""
+        return sign_rows(texts, self.spec.shingles, self._sign, width=-(-self.spec.bits // 64), threads=threads)
+
+    def _sign(self, span: RowSpan) -> Made:
+        spec, features = self.spec, span.features()
+        fixed = fixed_point(self.weights(features))
         words = np.zeros((len(features), -(-spec.bits // 64)), np.uint64)
         topsig(features.hashes, features.offsets, fixed, spec.places, spec.seed, spec.bits, words)
-        if spec.bits % 64:
-            words[:, -1] &= np.uint64((1 << spec.bits % 64) - 1)
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(fixed > 0)])
         weighing = before[features.offsets[1:]] - before[features.offsets[:-1]]
-        return words, weighing >= spec.least_terms
+        return Made(trimmed(words, spec.bits), features.sizes > 0, weighing >= spec.least_terms)

@@ -17,7 +17,7 @@ from sosie.evaluation.sampling.compare import Comparison
 from sosie.evaluation.sampling.recall import SampledRecall, draw, measure_recall
 from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
-from sosie.features.weigh import weigh
+from sosie.features.weighting import weigh
 from sosie.matches.equal.sets import collapse
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import Similarity

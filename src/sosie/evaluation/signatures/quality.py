@@ -24,7 +24,6 @@ from sosie.evaluation.signatures.estimates import (
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import Weighting, weights
-from sosie.signatures.key_columns import features_of
 from sosie.signatures.spec import Spec
 from sosie.types import F64, I64, Features
 
@@ -121,7 +120,7 @@ def _quality(
     if len(rows) < 2:
         raise UsageError(f"{spec.method} signs {len(rows)} of the {len(sample)} sampled documents: take more of them")
     if keyed:
-        kept = features_of(features, rows)
+        kept = features.take(rows)
         places = np.repeat(np.isin(np.arange(len(features)), rows), features.sizes)
         found = at_similarity(signed, kept, weighed[places], LEVELS, sample=len(rows), threads=threads)
         return SignatureQuality(spec, len(rows), seconds, found=found)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from sosie.documents import Source
-from sosie.features.collect import collect
+from sosie.features.collect import collect, load_collection, save_collection
 from sosie.features.shingles import Shingles
-from sosie.features.stored import load_collection, save_collection
 from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.room import Room
 

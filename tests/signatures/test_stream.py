@@ -1,4 +1,4 @@
-"""Features that are kept while documents are signed: those of the signed documents, read back as they were."""
+"""Streams of documents, and what is kept while they are signed: features or texts of the signed documents alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pytest
 from tests.artefacts import is_mapped
 
 import sosie
-from sosie import Minhash, MismatchError, Shingles, Simhash, StorageError
+from sosie import Minhash, MismatchError, PStable, Shingles, Simhash, StorageError, UsageError
 from sosie.signatures.files import load_features
-from sosie.signatures.keeper import FeatureKeeper
-from sosie.signatures.sign import sign_documents
+from sosie.signatures.stream import FeatureKeep, TextKeep, stream
 from sosie.storage.room import Room
 
 TEXTS = ["one two three four one two three", "", "five six seven", "...", "eight nine ten eleven twelve"]
@@ -34,10 +33,10 @@ SIGNED = [0, 2, 4]
 def test_features_are_stored_with_the_same_signatures(spec, form, batch_size, memory, tmp_path):
     source = sosie.Source(pa.table({"id": IDS, "text": TEXTS}), batch_size=batch_size)
     signer = spec.fit(TEXTS)
-    plain = sign_documents(source.batches(), signer, **form)
-    with FeatureKeeper(signer, Room(tmp_path, memory)) as keeper:
-        signed = sign_documents(source.batches(), keeper, **form)
-        sosie.save_signatures(tmp_path / "signed", signed, signer, keeper.features())
+    plain = stream(source.batches(), signer, **form)
+    with FeatureKeep(spec.shingles, Room(tmp_path, memory)) as keep:
+        signed = stream(source.batches(), signer, keep=keep, **form)
+        sosie.save_signatures(tmp_path / "signed", signed, signer, keep.features())
     assert [file.name for file in tmp_path.iterdir()] == ["signed"]
     for found in (signed, sosie.load_signatures(tmp_path / "signed")):
         assert found.digest == plain.digest and found.ids == plain.ids
@@ -48,6 +47,30 @@ def test_features_are_stored_with_the_same_signatures(spec, form, batch_size, me
     expected = spec.shingles.extract([TEXTS[row] for row in SIGNED])
     assert np.array_equal(features.hashes, expected.hashes) and np.array_equal(features.offsets, expected.offsets)
     assert ids.to_pylist() == ["a", "c", "e"] and shingles == spec.shingles
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 100])
+@pytest.mark.parametrize("memory", [1, 1 << 20])
+def test_texts_of_the_signed_documents_are_kept(batch_size, memory, tmp_path):
+    source = sosie.Source(pa.table({"id": IDS, "text": TEXTS}), batch_size=batch_size)
+    with TextKeep(Room(tmp_path, memory)) as keep:
+        signed = stream(source.batches(), Simhash(), keep=keep)
+        texts = keep.texts()
+    assert not list(tmp_path.iterdir()) and signed.ids.to_pylist() == ["a", "c", "e"]
+    assert [texts.text(row) for row in range(len(texts))] == [TEXTS[row] for row in SIGNED]
+
+
+@pytest.mark.parametrize(
+    ("spec", "form", "message"),
+    [
+        (Minhash(), {"volatility": True}, "minhash has no volatility"),
+        (Simhash(), {"keys": True}, "simhash makes signatures, not keys"),
+        (PStable(), {}, "p-stable makes keys, not signatures"),
+    ],
+)
+def test_what_a_method_does_not_make_is_refused(spec, form, message):
+    with pytest.raises(UsageError, match=message):
+        stream(sosie.Source(pa.table({"text": TEXTS})).batches(), spec, **form)
 
 
 @pytest.fixture

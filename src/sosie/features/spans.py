@@ -1,0 +1,63 @@
+"""Spans: texts, or features extracted before, cut into what one task works on; the same way for every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sosie.kernels.sets.distinct import distinct
+from sosie.parallel import spans
+from sosie.text.column import TextColumn, as_column
+from sosie.types import I64, U64, Features
+
+if TYPE_CHECKING:
+    from sosie.features.shingles import Shingles
+
+SPAN = 1 << 18  # bytes of a span: its features stay in the cache
+
+
+class RowSpan(NamedTuple):
+    """Rows start..stop of a batch, and what its texts are compared by."""
+
+    batch: TextColumn | Features
+    start: int
+    stop: int
+    shingles: Shingles
+
+    def occurrences(self) -> tuple[U64, I64]:
+        """Return the hash of every occurrence, and the rows' offsets; what was extracted before occurs once."""
+        if isinstance(self.batch, Features):
+            rows = self.batch.rows(self.start, self.stop)
+            return rows.hashes, rows.offsets
+        return self.shingles.occurrences(self.batch, self.start, self.stop)
+
+    def features(self, counts: bool = True) -> Features:
+        """Return the distinct features of every row, with counts if asked for; those extracted before as they are."""
+        if isinstance(self.batch, Features):
+            return self.batch.rows(self.start, self.stop)
+        return Features(*distinct(*self.occurrences(), counts))
+
+
+def cut(texts: Any, shingles: Shingles, size: int | None = None, *, width: int = 0) -> Iterator[RowSpan]:
+    """Cut texts or `Features` into spans of about `size` bytes, at least one span; a row takes `width` words more.
+
+    So many short or empty rows need no more memory than few long ones.
+
+    >>> from sosie.features.shingles import Shingles
+    >>> [(span.start, span.stop) for span in cut(["one", "two", "three"], Shingles(), 6)]
+    [(0, 2), (2, 3)]
+    """
+    batch = texts if isinstance(texts, Features) else as_column(texts)
+    bytes_before = 8 * batch.offsets if isinstance(batch, Features) else batch.offsets
+    if width:
+        bytes_before = bytes_before + 8 * width * np.arange(len(bytes_before))
+    for start, stop in spans(bytes_before, SPAN if size is None else size) or [(0, 0)]:
+        yield RowSpan(batch, start, stop, shingles)
+
+
+def cut_all(batches: Iterable[Any], shingles: Shingles, size: int | None = None) -> Iterator[RowSpan]:
+    """Cut one batch of texts, or of `Features`, after the other."""
+    for batch in batches:
+        yield from cut(batch, shingles, size)
