@@ -20,7 +20,7 @@ from sosie.documents.fetch import fetch_texts
 from sosie.documents.format import Format, Naming, Probe
 from sosie.documents.formats import FORMATS, SUFFIXES
 from sosie.documents.share import ANNOTATED, COPIED
-from sosie.documents.text.format import Texts
+from sosie.documents.text.format import TextFiles
 from sosie.errors import DataError, UsageError
 
 FEED = b"\f"
@@ -79,7 +79,7 @@ class FormFeed(Format[list[bytes]]):
         return done
 
 
-class Shouts(Texts):
+class Shouts(TextFiles):
     """Files of one document each, read in small letters."""
 
     name = "shout"
