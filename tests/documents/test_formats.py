@@ -12,7 +12,7 @@ import pytest
 from tests.documents.warc.warcs import page
 
 import sosie
-from sosie.documents.formats import COMPRESSIONS, SUFFIXES, readable
+from sosie.documents.formats import COMPRESSIONS, FORMATS, SUFFIXES, readable
 
 TEXTS = [
     'the quick brown fox, "quoted", jumps over the lazy dog\nand runs away',
@@ -78,3 +78,11 @@ def test_the_guide_and_the_message_list_every_suffix():
         "*.txt, *.md, *.html and *.htm (one document per file), folders of these, and JSON lines from standard input "
         "as -"
     )
+
+
+def test_no_two_formats_claim_a_kind_or_a_suffix():
+    forms = list(dict.fromkeys(FORMATS.values()))
+    kinds = [kind for form in forms for kind in form.kinds]
+    suffixes = [suffix for form in forms for suffix in form.suffixes]
+    assert sorted(kinds) == sorted(FORMATS) and sorted(suffixes) == sorted(SUFFIXES)
+    assert all(FORMATS[form.name] is form and suffix == suffix.lower() for form in forms for suffix in form.suffixes)
