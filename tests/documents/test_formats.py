@@ -12,7 +12,7 @@ import pytest
 from tests.documents.warc.warcs import page
 
 import sosie
-from sosie.documents.formats import COMPRESSIONS, FORMATS, readable
+from sosie.documents.formats import COMPRESSIONS, FORMATS, SUFFIXES, readable
 
 TEXTS = [
     'the quick brown fox, "quoted", jumps over the lazy dog\nand runs away',
@@ -71,10 +71,18 @@ def test_every_format_gives_the_same_decisions(tmp_path, name):
 
 def test_the_guide_and_the_message_list_every_suffix():
     guide = (Path(__file__).parents[2] / "docs/guide/formats.md").read_text()
-    for suffix in [*(suffix for form in FORMATS.values() for suffix in form.suffixes), *COMPRESSIONS]:
+    for suffix in [*SUFFIXES, *COMPRESSIONS]:
         assert f"`{suffix}`" in guide and suffix in readable()
     assert readable() == (
         "*.jsonl, *.ndjson, *.json (one object per line), *.csv, *.tsv, *.warc, each also with .gz or .zst, *.parquet, "
         "*.txt, *.md, *.html and *.htm (one document per file), folders of these, and JSON lines from standard input "
         "as -"
     )
+
+
+def test_no_two_formats_claim_a_kind_or_a_suffix():
+    forms = list(dict.fromkeys(FORMATS.values()))
+    kinds = [kind for form in forms for kind in form.kinds]
+    suffixes = [suffix for form in forms for suffix in form.suffixes]
+    assert sorted(kinds) == sorted(FORMATS) and sorted(suffixes) == sorted(SUFFIXES)
+    assert all(FORMATS[form.name] is form and suffix == suffix.lower() for form in forms for suffix in form.suffixes)

@@ -18,9 +18,9 @@ from sosie.documents.blocks import read_chunks
 from sosie.documents.columns import parsed_columns
 from sosie.documents.fetch import fetch_texts
 from sosie.documents.format import Format, Naming, Probe
-from sosie.documents.formats import FORMATS
+from sosie.documents.formats import FORMATS, SUFFIXES
 from sosie.documents.share import ANNOTATED, COPIED
-from sosie.documents.text.format import Texts
+from sosie.documents.text.format import TextFiles
 from sosie.errors import DataError, UsageError
 
 FEED = b"\f"
@@ -79,7 +79,7 @@ class FormFeed(Format[list[bytes]]):
         return done
 
 
-class Shouts(Texts):
+class Shouts(TextFiles):
     """Files of one document each, read in small letters."""
 
     name = "shout"
@@ -96,8 +96,11 @@ class Shouts(Texts):
 
 @pytest.fixture(autouse=True)
 def table(monkeypatch):
-    monkeypatch.setitem(FORMATS, "feed", FormFeed())
-    monkeypatch.setitem(FORMATS, "shout", Shouts())
+    """Add what two more rows would add."""
+    for form in (FormFeed(), Shouts()):
+        monkeypatch.setitem(FORMATS, form.name, form)
+        for suffix, kind in form.suffixes.items():
+            monkeypatch.setitem(SUFFIXES, suffix, kind)
 
 
 def save(path, records=RECORDS):

@@ -118,7 +118,9 @@ class Format(ABC, Generic[P]):
     def decode(self, piece: P, columns: Columns) -> Records:
         """Return the records of a piece, each accepted or with the reason why not; called on several threads at once.
 
-        Raise nothing: whatever a record holds, it is a document or a problem.
+        Where `columns` has an id, `ids` are of its type (with a `naming`, what the documents are called); where it has
+        an order, there is one, as `order.decode_order` gives it. Raise nothing: whatever a record holds, it is a
+        document or a problem.
         """
 
     def fetch(self, piece: P, wanted: I64, columns: Columns) -> tuple[int, list[tuple[I64, Records]]]:

@@ -17,6 +17,7 @@ _ROWS: tuple[Format[Any], ...] = (JSONL, CSV, WARC, PARQUET, TEXT, ARROW)
 
 # What inputs have as their `format` -> the format; one may read several kinds of files.
 FORMATS: dict[str, Format[Any]] = {kind: form for form in _ROWS for kind in sorted(form.kinds)}
+SUFFIXES: dict[str, str] = {suffix: kind for form in _ROWS for suffix, kind in form.suffixes.items()}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 # What is piped in, and what stands in a folder and is no file: a document of its own, with a problem.
 STANDARD_INPUT, UNREADABLE = JSONL.name, TEXT.name
@@ -37,10 +38,10 @@ def kind_of(name: str) -> tuple[str | None, str | None]:
     compression = COMPRESSIONS.get(suffix)
     if compression:
         suffix = os.path.splitext(base)[1]
-    for form in FORMATS.values():
-        if suffix in form.suffixes:
-            return form.suffixes[suffix] if compression is None or form.is_compressible else None, compression
-    return None, compression
+    kind = SUFFIXES.get(suffix)
+    if compression and kind and not FORMATS[kind].is_compressible:
+        kind = None
+    return kind, compression
 
 
 def describe(source: Input, line: int) -> str:

@@ -16,7 +16,7 @@ from sosie.documents.text.write import split_files
 from sosie.types import I64
 
 
-class Texts(Format[TextBlock]):
+class TextFiles(Format[TextBlock]):
     """A piece is the contents of some files; pages of HTML among them are extracted."""
 
     name = "text"
@@ -50,4 +50,4 @@ class Texts(Format[TextBlock]):
         return split_files(share, files_of(share.source), threads, advance)
 
 
-TEXT = Texts()
+TEXT = TextFiles()
