@@ -17,10 +17,10 @@ import sosie
 from sosie.errors import DataError
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.jobs.dedup import Deduplicator
-from sosie.report.method import percent
 from sosie.report.page import write_page
 from sosie.report.panels import CHARACTERS, _similarity, name, safe
 from sosie.report.report import Against
+from sosie.report.summary import percent
 
 SECTIONS = ("warnings", "method", "plots", "threshold", "clusters", "sample", "cost")
 VOID = {"meta", "br", "hr", "img", "link", "input"}

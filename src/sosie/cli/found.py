@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 
 from sosie.errors import UsageError
 from sosie.jobs.search import SearchReport
-from sosie.report.method import percent
-from sosie.report.summary import counted
+from sosie.report.summary import counted, percent
 from sosie.search.excerpts import marked
 from sosie.storage.output_file import output_file
 

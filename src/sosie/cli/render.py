@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from sosie.report.method import percent
-from sosie.report.summary import counted
+from sosie.report.summary import counted, percent
 
 
 def render_report(report: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sosie.report.panels import name, safe
-from sosie.report.summary import counted
+from sosie.report.summary import counted, percent
 
 INPUTS = 50  # files listed by name
 _STAYS = {"first": "the first one", "longest": "the longest one", "newest": "the newest one", "max": "the greatest one"}
@@ -50,19 +50,6 @@ def recall_tile(report: dict[str, Any]) -> tuple[str, str]:
         return "recall", "not stated"
     listed = f"{found} ({percent(share)}) are listed, not all of dense groups"
     return "pairs settled", f"{percent(measured['settled'])}<small>measured: not both documents stay; {listed}</small>"
-
-
-def percent(share: float | None) -> str:
-    """Return a share of pairs; only what is whole reads 100 %.
-
-    >>> percent(1.0), percent(0.9999999), percent(0.25), percent(None)
-    ('100 %', '99.999 %', '25 %', 'not stated')
-    """
-    if share is None:
-        return "not stated"
-    if 0 < share < 1e-5:
-        return "below 0.001 %"
-    return "100 %" if share == 1 else f"{min(round(100 * share, 3), 99.999):g} %"
 
 
 def size(count: int) -> str:

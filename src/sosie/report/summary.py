@@ -1,4 +1,4 @@
-"""What a person should look at before deleting anything, in words."""
+"""Numbers in words, and what a person should look at before deleting anything."""
 
 from __future__ import annotations
 
@@ -28,6 +28,19 @@ def counted(number: int, noun: str) -> str:
     ('1 cluster', '2,000 clusters')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share of pairs; only what is whole reads 100 %.
+
+    >>> percent(1.0), percent(0.9999999), percent(0.25), percent(None)
+    ('100 %', '99.999 %', '25 %', 'not stated')
+    """
+    if share is None:
+        return "not stated"
+    if 0 < share < 1e-5:
+        return "below 0.001 %"
+    return "100 %" if share == 1 else f"{min(round(100 * share, 3), 99.999):g} %"
 
 
 def giant(largest: int, documents: int) -> bool:
