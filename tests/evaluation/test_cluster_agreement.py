@@ -33,7 +33,7 @@ def test_it_is_what_counting_all_pairs_gives(labels):
     true, found = labels
     score = cluster_agreement(np.array(true, np.int64), np.array(found, np.int64))
     both_true, both_found, both, pairs = counted(true, found)
-    assert (score.true, score.found, score.both, score.pairs) == (both_true, both_found, both, pairs)
+    assert (score.true, score.found, score.right, score.pairs) == (both_true, both_found, both, pairs)
     recall = Fraction(both, both_true) if both_true else Fraction(1)
     precision = Fraction(both, both_found) if both_found else Fraction(1)
     assert score.recall == pytest.approx(float(recall)) and score.precision == pytest.approx(float(precision))

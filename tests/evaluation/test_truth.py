@@ -72,7 +72,7 @@ def test_clusters_against_all_pairs(order, sizes, true):
     for numbering in (NUMBERING, None):
         score = compare_with_truth(result_of([], clusters), pairs_table(true), numbering).clusters
         assert score is not None
-        assert (score.true, score.found, score.both) == (len(really), len(together), len(really & together))
+        assert (score.true, score.found, score.right) == (len(really), len(together), len(really & together))
         assert score.pairs == 36
 
 

@@ -44,40 +44,27 @@ def agreement(found: Pairs | VerifiedPairs, true: Pairs | VerifiedPairs) -> Agre
 
 
 @dataclass(frozen=True)
-class ClusterAgreement:
-    """How many pairs of documents are together: in the truth, in what was found, in both; `pairs` counts all.
+class ClusterAgreement(Agreement):
+    """The same of pairs of documents that are together: in the truth, in what was found, in both; `pairs` counts all.
 
     >>> cluster_agreement(np.array([0, 0, 0, 3]), np.array([0, 0, 2, 3]))
-    ClusterAgreement(true=3, found=1, both=1, pairs=6)
+    ClusterAgreement(true=3, found=1, right=1, pairs=6)
     """
 
-    true: int
-    found: int
-    both: int
     pairs: int
-
-    @property
-    def recall(self) -> float:
-        """The share of the pairs together in the truth that were found together; 1 where there are none."""
-        return self.both / self.true if self.true else 1.0
-
-    @property
-    def precision(self) -> float:
-        """The share of the pairs found together that are together in the truth; 1 where there are none."""
-        return self.both / self.found if self.found else 1.0
 
     @property
     def f1(self) -> float:
         """The harmonic mean of recall and precision."""
-        return 2 * self.both / (self.true + self.found) if self.true + self.found else 1.0
+        return 2 * self.right / (self.true + self.found) if self.true + self.found else 1.0
 
     @property
     def adjusted_rand(self) -> float:
         """The Rand index less what chance explains (Hubert and Arabie 1985): 1 if equal, about 0 if unrelated."""
-        # (both - expected) / (mean - expected) with expected = true * found / pairs, in whole numbers
+        # (right - expected) / (mean - expected) with expected = true * found / pairs, in whole numbers
         chance = 2 * self.true * self.found
         most = (self.true + self.found) * self.pairs
-        return (2 * self.both * self.pairs - chance) / (most - chance) if most != chance else 1.0
+        return (2 * self.right * self.pairs - chance) / (most - chance) if most != chance else 1.0
 
 
 def cluster_agreement(true: I64, found: I64, documents: int | None = None) -> ClusterAgreement:

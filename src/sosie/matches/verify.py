@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 
 from sosie.kernels.sets.similarity import Criterion, Sets, WeighedSets, dot_products, measure_pairs
-from sosie.matches.sets.rows import measured_rows, sets_of, weights_of
+from sosie.matches.sets.rows import sets_of, weighed_sets, weights_of
 from sosie.matches.sets.similarity import JACCARD, Measure, Similarity, similarity_of
 from sosie.matches.sets.threshold import as_fraction, cosine_reaches, criterion_of
 from sosie.parallel import ordered_map
@@ -55,7 +55,7 @@ def verify_rows(
     if weights is not None and weights.dtype.kind in "iu":
         counts = weights_of(weights, sets, np.int64)
         return _verify_counts(sets, counts, pairs, as_fraction(threshold), threads, split)
-    rows, criterion = measured_rows(sets, similarity), criterion_of(similarity, threshold)
+    rows, criterion = weighed_sets(sets, similarity), criterion_of(similarity, threshold)
     values, shared = measured(rows, criterion, pairs.a, pairs.b + split, threads)
     similar = np.flatnonzero(shared > 0)  # two rows without features share nothing, and match nothing
     a, b, shared = pairs.a[similar], pairs.b[similar], shared[similar]
@@ -74,7 +74,7 @@ def similarities(sets: Sets, a: I64, b: I64, similarity: Similarity, threads: in
     [0.25, 0.5, 1.0]
     """
     every = Criterion(get_args(Measure).index(similarity.measure), 0, 1, 0)
-    return measured(measured_rows(sets, similarity), every, a, b, threads)[0]
+    return measured(weighed_sets(sets, similarity), every, a, b, threads)[0]
 
 
 def measured(rows: WeighedSets, criterion: Criterion, a: I64, b: I64, threads: int | None) -> tuple[F64, I64]:

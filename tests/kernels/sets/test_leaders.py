@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests import oracle_measures as oracle
 
 from sosie.kernels.sets.leaders import Lists, link_leaders
-from sosie.matches.sets.rows import measured_rows, sets_of
+from sosie.matches.sets.rows import sets_of, weighed_sets
 from sosie.matches.sets.similarity import Similarity
 from sosie.matches.sets.threshold import criterion_of
 
@@ -64,7 +64,7 @@ def test_links(measure, case, most, split):
         np.array([*chain.from_iterable(lists)], np.int64),
         np.array([*chain.from_iterable(probes)], np.bool_),
     )
-    rows = measured_rows(sets_of(features)[0], Similarity(measure))
+    rows = weighed_sets(sets_of(features)[0], Similarity(measure))
     criterion = criterion_of(Similarity(measure), 0.5, split)
     a, b, compared, left_out = link_leaders(rows, criterion, given_lists, most)
     found = (list(zip(a.tolist(), b.tolist(), strict=True)), compared, left_out)

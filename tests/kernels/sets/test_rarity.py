@@ -10,7 +10,7 @@ from tests import oracle_measures as oracle
 
 from sosie.kernels.sets.rarity import COMMON, HASH_BITS, SATURATED, count_documents, rank_rows, rarest_prefixes
 from sosie.matches.sets.partitions import count_frequencies
-from sosie.matches.sets.rows import measured_rows, sets_of
+from sosie.matches.sets.rows import sets_of, weighed_sets
 from sosie.matches.sets.similarity import Similarity
 
 
@@ -70,7 +70,7 @@ def test_rows_are_ranked_as_far_as_their_rest_is_large_enough(collection, share,
     features, weights = oracle.features_and_weights(collection)
     sets, _ = sets_of(features)
     table, shift = count_frequencies(sets, 1)
-    measured = measured_rows(sets, Similarity("cosine", weights if weighted else None))
+    measured = weighed_sets(sets, Similarity("cosine", weights if weighted else None))
     ranked = rank_rows(measured, 0, len(collection), share, shift, table)
     for row, items in enumerate(collection):
         pairs = [(oracle.spread(item), weight / 8 if weighted else 1) for item, weight in items.items()]
@@ -89,5 +89,5 @@ def test_without_weights_the_prefix_has_the_length_of_the_formula(size, share):
     features, _ = oracle.features_and_weights([dict.fromkeys(range(size), 1)])
     sets, _ = sets_of(features)
     table, shift = count_frequencies(sets, 1)
-    ranked = rank_rows(measured_rows(sets, Similarity("cosine")), 0, 1, share, shift, table)
+    ranked = rank_rows(weighed_sets(sets, Similarity("cosine")), 0, 1, share, shift, table)
     assert len(ranked.tokens) == size - int(np.ceil(share * size - 1e-9)) + 1

@@ -24,7 +24,7 @@ from sosie.kernels.sets.similarity import (
     shared_features,
     squared_norms,
 )
-from sosie.matches.sets.rows import measured_rows, rows_of
+from sosie.matches.sets.rows import rows_of, weighed_sets
 from sosie.matches.sets.similarity import Similarity
 
 sizes = st.one_of(st.integers(0, 40), st.integers(0, 10**7))
@@ -104,7 +104,7 @@ def test_contained_features_of_a_span_a_thousand_times_as_long():
 def test_the_largest_hashes_are_compared_without_sign():
     hashes = np.array([1, 2**63, 2**64 - 1, 0, 2**63, 2**64 - 2, 2**64 - 1], np.uint64)
     starts, stops = np.array([0, 3]), np.array([3, 7])
-    sets = measured_rows(rows_of(hashes, starts, stops), Similarity())
+    sets = weighed_sets(rows_of(hashes, starts, stops), Similarity())
     assert measure_pairs(sets, Criterion(JACCARD, 1, 10, 0), np.array([0]), np.array([1]))[1].tolist() == [2]
     weights = np.array([1, 2, 3, 4, 5, 6, 7])
     assert dot_products(hashes, weights, starts, stops, np.array([0]), np.array([1])).tolist() == [2 * 5 + 3 * 7]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sosie.kernels.sets.similarity import Sets, WeighedSets
-from sosie.matches.sets.rows import measured_rows, rows_of
+from sosie.matches.sets.rows import rows_of, weighed_sets
 from sosie.matches.sets.similarity import JACCARD, Similarity
 from sosie.matches.sets.threshold import cosine_reaches, criterion_of, rounded_reaches, share_reaches
 from sosie.matches.verify import measured, total_of
@@ -39,7 +39,7 @@ class Comparison:
 
     @cached_property
     def _rows(self) -> WeighedSets:
-        return measured_rows(self.sets, self.by)
+        return weighed_sets(self.sets, self.by)
 
     def of_rows(self, rows: I64) -> Comparison:
         """Return the comparison of some rows, numbered anew."""

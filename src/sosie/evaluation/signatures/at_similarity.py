@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.errors import MismatchError, UsageError
+from sosie.evaluation.signatures.estimates import ratio
 from sosie.index.keys import KeyIndex
 from sosie.types import F64, I64, Features, Keys
 
@@ -34,12 +35,12 @@ class AtSimilarity:
     @property
     def recall(self) -> F64:
         """The share of the similar pairs that was found, by threshold; nan where there are none."""
-        return _share(self.found, self.similar)
+        return ratio(self.found, self.similar)
 
     @property
     def precision(self) -> F64:
         """The share of the pairs found that are similar, by threshold; nan where nothing was found."""
-        return _share(self.found, np.full(len(self.found), self.retrieved))
+        return ratio(self.found, np.full(len(self.found), self.retrieved))
 
     @property
     def result_size(self) -> float:
@@ -104,7 +105,3 @@ def _cosines(features: Features, weights: Any, rows: I64, drawn: I64) -> Iterato
     size = max(1, BLOCK // len(rows))
     for start in range(0, len(drawn), size):
         yield start, (unit[drawn[start : start + size]] @ unit.T).toarray()
-
-
-def _share(part: I64, whole: I64) -> F64:
-    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))

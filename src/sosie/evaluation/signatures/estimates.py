@@ -116,13 +116,14 @@ def hamming_quality(cosines: F64, distances: I32, bits: int, threshold: float) -
     true = np.cumsum(np.bincount(distances[cosines >= threshold], minlength=length))
     return HammingQuality(
         pairs,
-        _ratio(true, np.cumsum(pairs)),
-        _ratio(true, np.full(length, true[-1])),
-        _ratio(np.bincount(distances, cosines, length), pairs),
+        ratio(true, np.cumsum(pairs)),
+        ratio(true, np.full(length, true[-1])),
+        ratio(np.bincount(distances, cosines, length), pairs),
     )
 
 
-def _ratio(part: F64 | I64, whole: I64) -> F64:
+def ratio(part: F64 | I64, whole: I64) -> F64:
+    """Divide, and give NaN where there is nothing to divide by."""
     found = np.full(len(whole), np.nan)
     np.divide(part, whole, out=found, where=whole > 0)
     return found

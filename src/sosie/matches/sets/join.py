@@ -25,7 +25,7 @@ from sosie.matches.sets.partitions import (
     partition_postings,
     sorted_partition,
 )
-from sosie.matches.sets.rows import measured_rows, sets_of
+from sosie.matches.sets.rows import sets_of, weighed_sets
 from sosie.matches.sets.similarity import Measure, Similarity, similarity_of
 from sosie.matches.sets.threshold import criterion_of
 from sosie.parallel import ordered_map
@@ -71,7 +71,7 @@ def join_similar(
     >>> len(join_similar(sets, Similarity("containment"), 0.9)), len(join_similar(sets, Similarity("cosine"), 0.9))
     (1, 0)
     """
-    criterion, rows = criterion_of(similarity, threshold, split), measured_rows(sets, similarity)
+    criterion, rows = criterion_of(similarity, threshold, split), weighed_sets(sets, similarity)
     order = _by_prefixes if criterion.measure == JACCARD else _by_rests
     tokens, offsets, join = order(rows, criterion, threads)
     partitions, postings = partition_postings(tokens, offsets, threads)
@@ -101,7 +101,7 @@ def link_dense(
     The longest lists come first: who shares a template with everyone is linked to the first that has it.
     """
     similarity = Similarity()
-    rows, criterion = measured_rows(sets, similarity), criterion_of(similarity, threshold, split)
+    rows, criterion = weighed_sets(sets, similarity), criterion_of(similarity, threshold, split)
     return _link(rows, criterion, _longest_first(offsets, members, np.ones(len(members), np.bool_)))
 
 

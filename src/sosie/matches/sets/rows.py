@@ -32,7 +32,7 @@ def rows_of(hashes: U64, starts: I64, stops: I64) -> Sets:
     return Sets(read_only(hashes), read_only(starts), read_only(stops))
 
 
-def measured_rows(sets: Sets, similarity: Similarity) -> WeighedSets:
+def weighed_sets(sets: Sets, similarity: Similarity) -> WeighedSets:
     """Return rows with what their features weigh."""
     if similarity.weights is None:
         weights, norms = np.empty(0, np.float64), (sets.stops - sets.starts).astype(np.float64)
