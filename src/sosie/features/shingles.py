@@ -9,9 +9,8 @@ from typing import Any, Literal
 from sosie.errors import StorageError, UsageError
 from sosie.features.spans import cut
 from sosie.kernels.text.lexicon import shingle_numbers
-from sosie.kernels.text.prefixes import prefix_hashes
 from sosie.kernels.text.shingle import shingle_rows
-from sosie.kernels.text.word_rows import word_rows
+from sosie.kernels.text.word_rows import prefix_hashes, word_rows
 from sosie.parallel import ordered_map
 from sosie.text.column import TextColumn, as_column
 from sosie.text.lexicon import lexicon

@@ -21,7 +21,7 @@ from sosie.features.frequencies import TermCounts
 from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan
 from sosie.kernels.sets.counts import leading_bits, lookup_counts
-from sosie.kernels.sign.classes import draw_classes
+from sosie.kernels.sign.mix import draw_classes
 from sosie.signatures.spec import State
 from sosie.text.languages import word_frequencies
 from sosie.types import F64, I64, U64, Features

@@ -1,4 +1,4 @@
-"""splitmix64: the stream of independent words that one 64-bit feature hash seeds."""
+"""splitmix64: the stream of independent words that one 64-bit feature hash seeds, and what is drawn from it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sosie.arrays import U64
+from sosie.arrays import I64, U64
 from sosie.kernels.machine.compile import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -25,6 +25,16 @@ def splitmix64(x: np.uint64) -> np.uint64:
 def lane_word(feature: np.uint64, lane: np.uint64) -> np.uint64:
     """Return word `lane` of the bits that a feature stands for: splitmix64(feature + lane * golden ratio)."""
     return splitmix64(feature + lane * np.uint64(0x9E3779B97F4A7C15))
+
+
+@kernel
+def draw_classes(hashes: U64, lane: int, count: int, classes: I64) -> None:
+    """Number classes from 0 on: `classes[i]` is 1 more than the known class of feature i, or 0 where there is none."""
+    for i in range(hashes.size):
+        if classes[i] > 0:
+            classes[i] -= 1
+        else:
+            classes[i] = np.int64(lane_word(hashes[i], np.uint64(lane)) % np.uint64(count))
 
 
 def drawn_words(numbers: Any, seed: int = 0) -> U64:

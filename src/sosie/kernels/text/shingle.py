@@ -20,8 +20,8 @@ from sosie.kernels.text.words import BYTES_PER_POINT, STARTS_PER_POINT, characte
 from sosie.kernels.text.xxh64 import LANES, xxh64_lanes, xxh64_padded
 
 
-class Room(NamedTuple):
-    """Scratch for one document: its lowered bytes, where words begin and end, its words, where each of them starts."""
+class Scratch(NamedTuple):
+    """Arrays for one document: its lowered bytes, where words begin and end, its words, where each of them starts."""
 
     lowered: NDArray[np.uint8]
     edges: NDArray[np.int64]
@@ -50,8 +50,8 @@ def shingle_rows(
     ends = np.zeros(last - first + 1, np.int64)
     row = first
     while True:
-        room = Room(lowered, edges, out, starts)
-        row = _ascii_rows(data, offsets, row, last, width, by_character, room, hashes, ends[row - first :])
+        scratch = Scratch(lowered, edges, out, starts)
+        row = _ascii_rows(data, offsets, row, last, width, by_character, scratch, hashes, ends[row - first :])
         if row == last:
             break
         count, points = fold_points(tables, data, offsets[row], offsets[row + 1], points)
@@ -79,7 +79,7 @@ def _ascii_rows(
     last: int,
     width: int,
     by_character: bool,
-    room: Room,
+    scratch: Scratch,
     hashes: NDArray[np.uint64],
     ends: NDArray[np.int64],
 ) -> int:
@@ -87,7 +87,7 @@ def _ascii_rows(
 
     `ends[0]` says how many hashes there are already; `ends[i + 1]` becomes how many there are after row `first + i`.
     """
-    lowered, edges, out, starts = room
+    lowered, edges, out, starts = scratch
     total = ends[0]
     for row in range(first, last):
         begin, end = offsets[row], offsets[row + 1]

@@ -1,4 +1,4 @@
-"""Documents -> their folded words, as bytes: what a lexicon numbers.
+"""Documents -> their folded words, as bytes: what a lexicon numbers, and how they begin, hashed.
 
 As in `shingle`, documents of ASCII bytes take the short way, and arrays are replaced by larger ones outside of it.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.arrays import I64
+from sosie.arrays import I64, U64
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.text.ascii import BLOCK, NOT_ASCII, ascii_words
 from sosie.kernels.text.fold import fold_points
-from sosie.kernels.text.shingle import Room
+from sosie.kernels.text.shingle import Scratch
 from sosie.kernels.text.unicode import UnicodeTables
 from sosie.kernels.text.words import BYTES_PER_POINT, point_words
+from sosie.kernels.text.xxh64 import xxh64_padded
 
 
 @kernel
@@ -35,8 +36,8 @@ def word_rows(
     ends = np.zeros(last - first + 1, np.int64)
     row = first
     while True:
-        room = Room(lowered, edges, out, starts)
-        row = _ascii_rows(data, offsets, row, last, room, ends[row - first :])
+        scratch = Scratch(lowered, edges, out, starts)
+        row = _ascii_rows(data, offsets, row, last, scratch, ends[row - first :])
         if row == last:
             break
         count, points = fold_points(tables, data, offsets[row], offsets[row + 1], points)
@@ -62,17 +63,17 @@ def word_rows(
 
 @kernel
 def _most(offsets: I64, first: int, last: int) -> int:
-    """Return for how many bytes, and words, rows of ASCII bytes need room: a byte and a space, and two blocks."""
+    """Return for how many bytes, and words, rows of ASCII bytes need scratch: a byte and a space, and two blocks."""
     return offsets[last] - offsets[first] + (last - first) + 2 * BLOCK
 
 
 @kernel
-def _ascii_rows(data: NDArray[np.uint8], offsets: I64, first: int, last: int, room: Room, ends: I64) -> int:
+def _ascii_rows(data: NDArray[np.uint8], offsets: I64, first: int, last: int, scratch: Scratch, ends: I64) -> int:
     """Write the words of rows from `first` on after those that are there; return the row that is not ASCII, or `last`.
 
     `ends[0]` says how many words there are already; `ends[i + 1]` becomes how many there are after row `first + i`.
     """
-    lowered, edges, out, starts = room
+    lowered, edges, out, starts = scratch
     total = ends[0]
     position = starts[total]
     for row in range(first, last):
@@ -85,3 +86,23 @@ def _ascii_rows(data: NDArray[np.uint8], offsets: I64, first: int, last: int, ro
         position = starts[total]
         ends[row - first + 1] = total
     return last
+
+
+@kernel
+def prefix_hashes(text: NDArray[np.uint8], starts: I64, width: int) -> U64:
+    """Return the hash of the first `width` characters of every word, or of all it has.
+
+    Word i is `text[starts[i] : starts[i + 1] - 1]`, as `word_rows` gives them.
+    """
+    hashes = np.empty(starts.size - 1, np.uint64)
+    for word in range(hashes.size):
+        begin, end = starts[word], starts[word + 1] - 1
+        stop, characters = begin, 0
+        while stop < end:
+            if text[stop] & 0xC0 != 0x80:  # the first byte of a character
+                if characters == width:
+                    break
+                characters += 1
+            stop += 1
+        hashes[word] = xxh64_padded(text, begin, stop, np.uint64(0))
+    return hashes
