@@ -16,6 +16,7 @@ import pytest
 
 import sosie
 from sosie.cli import sosie as cli
+from sosie.signatures.registry import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -116,10 +117,8 @@ def test_the_defaults_are_what_the_page_says():
     for owner, field, default in rows:
         spec = owner.strip().strip("`") or spec
         said[spec, field] = default.strip("`")
-    embeddings = (sosie.SvdEmbedding, sosie.ThresholdEmbedding)
-    specs = (sosie.Simhash, sosie.Minhash, sosie.RandomProjection, sosie.TopSig, sosie.PStable, sosie.FuzzyFingerprint)
-    for kind in (sosie.Shingles, *specs, *embeddings):
-        for field in (field.name for field in fields(kind) if field.init):
+    for kind in (sosie.Shingles, *METHODS.values()):
+        for field in (field.name for field in fields(kind) if field.init and field.repr):
             owner = kind.__name__ if (kind.__name__, field) in said else "all"
             assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == getattr(kind(), field)
     job = {name: getattr(sosie.Deduplicator(), name) for owner, name in said if owner == "dedup"}

@@ -42,8 +42,9 @@ def test_signers_of_other_statistics_meet_within_one_space(spec, how):
     assert plain.space == plain.digest and np.array_equal(values(plain), values(a))  # a space changes no bit
     for other in (signed_by(english, ENGLISH), signed_by(english.within("de-fr"), ENGLISH)):
         for left in (a, plain):
-            text = f"of {left.space} and {other.space} cannot be joined: .* one space"
-            with pytest.raises(MismatchError, match=text):
+            with pytest.raises(
+                MismatchError, match=f"of {left.space} and {other.space} cannot be joined: .* one space"
+            ):
                 sosie.join(left, other, **how)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from sosie.errors import MismatchError
 from sosie.features.spans import RowSpan
 from sosie.features.weighting import weights
-from sosie.kernels.sign.minhash import band_keys
+from sosie.kernels.sign.keys import tuple_keys
 from sosie.kernels.sign.mix import drawn_words
 from sosie.kernels.sign.projection import embed
 from sosie.kernels.sign.simhash import signs, simhash_sums
@@ -90,7 +90,7 @@ class EmbeddingSigner(Signer):
             values, known = self._functions(features, directions)
             intervals = (values[:, : tables * length] + shifts) // width
             keys = np.empty((len(values), tables), np.uint64)
-            band_keys(intervals.astype(np.uint32), length, keys)
+            tuple_keys(intervals.astype(np.uint32), length, keys)
             return keys, known
 
         return self._signed(texts, make, tables * length, threads)

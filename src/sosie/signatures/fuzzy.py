@@ -13,7 +13,7 @@ from sosie.features.counts import FeatureCounts
 from sosie.features.frequencies import collection_terms
 from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan
-from sosie.kernels.sign.pstable import tuple_keys
+from sosie.kernels.sign.keys import tuple_keys
 from sosie.signatures.prefix_classes import PrefixClasses, classes_of, collection_cuts, language_terms, normal_cuts
 from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
 from sosie.signatures.signer import Signer
@@ -165,7 +165,7 @@ class FuzzySigner(Signer):
         if len(cuts) * radix**self.spec.code_length > 1 << 64:
             flat = np.concatenate(digits, axis=1)
             keys = np.empty((len(deviations), len(cuts)), np.uint64)
-            tuple_keys(flat, np.zeros(flat.shape[1], np.int64), 1, self.spec.code_length, keys)
+            tuple_keys(flat, self.spec.code_length, keys)
             return keys
         powers = np.array([radix**place for place in range(self.spec.code_length)], np.uint64)
         codes = [scheme.astype(np.uint64) @ powers for scheme in digits]

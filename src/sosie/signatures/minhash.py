@@ -16,7 +16,8 @@ import numpy as np
 from sosie.arrays import U32
 from sosie.errors import UsageError
 from sosie.features.spans import RowSpan
-from sosie.kernels.sign.minhash import BLOCK, band_keys, minhash, pack_bits
+from sosie.kernels.sign.keys import tuple_keys
+from sosie.kernels.sign.minhash import BLOCK, minhash, pack_bits
 from sosie.kernels.sign.mix import splitmix64
 from sosie.parallel import ordered_map, spans
 from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
@@ -162,7 +163,7 @@ class MinhashSigner(Signer):
 
         def banded(minima: U32) -> U64:
             values = np.empty((len(minima), self.spec.bands), np.uint64)
-            band_keys(minima, self.spec.rows, values)
+            tuple_keys(minima, self.spec.rows, values)
             return values
 
         return self._signed(texts, banded, threads)

@@ -16,8 +16,9 @@ from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting
 from sosie.features.weighting import weights as weigh
+from sosie.kernels.sign.keys import sum_keys, tuple_keys
 from sosie.kernels.sign.mix import splitmix64
-from sosie.kernels.sign.pstable import DRAW_BITS, DRAWS, project, sum_keys, tuple_keys
+from sosie.kernels.sign.pstable import DRAW_BITS, DRAWS, project
 from sosie.kernels.sign.weigh import unit_weights
 from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
 from sosie.signatures.signer import Signer
@@ -119,7 +120,8 @@ class PStableSigner(Signer):
         def sign(span: RowSpan) -> Made:
             features = span.features()
             keys = np.empty((len(features), self.spec.multiplicity), np.uint64)
-            encode(self._sums(features), shifts, self._width, self.spec.code_length, keys)
+            values = (self._sums(features)[:, : len(shifts)] + shifts) // self._width
+            encode(values, self.spec.code_length, keys)
             return Made(keys, features.sizes > 0)
 
         width = self.spec.multiplicity * self.spec.code_length // FUNCTIONS + 1

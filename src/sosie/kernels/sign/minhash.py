@@ -49,17 +49,6 @@ def minhash(features: U64, offsets: I64, xors: U32, factors: U32, minima: U32) -
 
 
 @kernel
-def band_keys(minima: U32, rows: int, keys: U64) -> None:
-    """Hash `rows` consecutive minima to one key per band; the band's number is hashed in."""
-    for i in range(keys.shape[0]):
-        for band in range(keys.shape[1]):
-            h = splitmix64(np.uint64(band))
-            for j in range(band * rows, band * rows + rows):
-                h = splitmix64(h ^ np.uint64(minima[i, j]))
-            keys[i, band] = h
-
-
-@kernel
 def pack_bits(minima: U32, lanes: int, b: int, words: U64) -> None:
     """Pack b bits of each of the first `lanes` minima into binary signatures (b-bit minhash, Li and Koenig 2010)."""
     words[:] = np.uint64(0)

@@ -1,4 +1,4 @@
-"""splitmix64: the stream of independent words that one 64-bit feature hash seeds, and a class drawn from one."""
+"""splitmix64: the stream of independent words that one 64-bit feature hash seeds, and what is drawn from it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sosie.arrays import I32, I64, U64
 from sosie.kernels.machine.compile import kernel
-from sosie.kernels.sign.mix import lane_word, splitmix64
+from sosie.kernels.sign.mix import lane_word
 
 DRAWS = 5  # functions that share a word of a feature
 DRAW_BITS = 12
@@ -33,25 +33,3 @@ def project(features: U64, offsets: I64, weights: I64, normal: I32, first_lane: 
                 for draw in range(DRAWS):
                     sums[row, lane * DRAWS + draw] += weight * normal[np.int64(word & mask)]
                     word >>= np.uint64(DRAW_BITS)
-
-
-@kernel
-def tuple_keys(sums: I64, shifts: I64, width: int, code_length: int, keys: U64) -> None:
-    """Hash the numbers of the intervals of each table's functions, one after the other, to its key."""
-    for row in range(keys.shape[0]):
-        for table in range(keys.shape[1]):
-            key = splitmix64(np.uint64(table))
-            for j in range(table * code_length, (table + 1) * code_length):
-                key = splitmix64(key ^ np.uint64((sums[row, j] + shifts[j]) // width))
-            keys[row, table] = key
-
-
-@kernel
-def sum_keys(sums: I64, shifts: I64, width: int, code_length: int, keys: U64) -> None:
-    """Add the numbers of the intervals of each table's functions; a table's key is a hash of its number and the sum."""
-    for row in range(keys.shape[0]):
-        for table in range(keys.shape[1]):
-            total = np.int64(0)
-            for j in range(table * code_length, (table + 1) * code_length):
-                total += (sums[row, j] + shifts[j]) // width
-            keys[row, table] = splitmix64(splitmix64(np.uint64(table)) ^ np.uint64(total))
