@@ -55,12 +55,12 @@ def join(
 
     `method` is how signatures are joined: by block tables or by comparing all with all, whichever costs less.
     `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
-    containment. The recall is 1, and None where not all pairs were compared or listed (see the counters).
+    containment.
 
     >>> import numpy as np
     >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
-    >>> pairs.a.tolist(), pairs.b.tolist(), pairs.recall
-    ([1], [2], 1.0)
+    >>> pairs.a.tolist(), pairs.b.tolist()
+    ([1], [2])
     """
     if b is not None and type(b) is not type(a):
         raise UsageError(f"cannot join {type(a).__name__} with {type(b).__name__}")
@@ -74,21 +74,16 @@ def join(
             raise UsageError(f"method must be auto, {' or '.join(get_args(SignatureJoin))}, got {method!r}")
         rows = len(a) + (0 if other is None else len(other))
         by = choose_join(rows, a.bits, radius) if method == "auto" else method
-        return _exact(join_signatures(a, other, radius=radius, method=by, threads=threads))
+        return join_signatures(a, other, radius=radius, method=by, threads=threads)
     if isinstance(a, Features):
         if threshold is None or radius is not None:
             raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
-        return _exact(join_features(a, other, threshold=threshold, measure=measure, threads=threads))
+        return join_features(a, other, threshold=threshold, measure=measure, threads=threads)
     if not isinstance(a, Keys):
         raise UsageError(f"join takes Signatures, Keys or Features, got {type(a).__name__}")
     if radius is not None or threshold is not None:
         raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
-    return _exact(join_keys(a, other, threads=threads))
-
-
-def _exact(pairs: Pairs) -> Pairs:
-    bounded = pairs.counters.get("bounded_lists") or pairs.counters.get("bounded_pairs")
-    return pairs if bounded else replace(pairs, recall=1.0)
+    return join_keys(a, other, threads=threads)
 
 
 @dataclass(frozen=True, eq=False)
