@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,7 +28,7 @@ def test_spans_hold_every_row_once_and_in_order(texts, size, width):
     for given_as in (texts, features):
         spans = list(cut(given_as, SHINGLES, size, width=width))
         assert spans[0].start == 0 and spans[-1].stop == len(texts)
-        assert all(a.stop == b.start for a, b in zip(spans, spans[1:], strict=False))
+        assert all(a.stop == b.start for a, b in pairwise(spans))
         assert rows_of(Features.joined([span.features() for span in spans])) == rows_of(features)
         sizes = np.concatenate([np.diff(span.occurrences()[1]) for span in spans])
         assert sizes.tolist() == [len(text.split()) for text in texts] or given_as is features
