@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from sosie.index.flips import FlipModel as FlipModel
     from sosie.index.keys import KeyIndex as KeyIndex
     from sosie.index.multi import MultiIndex as MultiIndex
-    from sosie.index.planes import PlaneIndex as PlaneIndex
     from sosie.index.probes import ProbeIndex as ProbeIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
@@ -119,7 +118,6 @@ _HOMES = {
     "Pairs": "sosie.types",
     "ProbeIndex": "sosie.index.probes",
     "RandomProjection": "sosie.signatures.projection",
-    "PlaneIndex": "sosie.index.planes",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
     "Simhash": "sosie.signatures.simhash",

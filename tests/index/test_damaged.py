@@ -38,7 +38,6 @@ MAKERS = {  # one for each class that can be saved
     "FlatIndex": few,
     "KeyIndex": few_keys,
     "MultiIndex": few,
-    "PlaneIndex": few,
     "ProbeIndex": few,
     "SliceIndex": lambda made: few(partial(made, width=2, effort=SliceSearch(None))),
 }

@@ -9,7 +9,6 @@ _HOMES = {
     "Index": "base",
     "KeyIndex": "keys",
     "MultiIndex": "multi",
-    "PlaneIndex": "planes",
     "ProbeIndex": "probes",
     "SliceIndex": "slices",
     "SliceSearch": "slice_search",

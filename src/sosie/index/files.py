@@ -30,7 +30,6 @@ _HOMES = {
     "MultiIndex": "sosie.index.multi",
     "ProbeIndex": "sosie.index.probes",
     "SliceIndex": "sosie.index.slices",
-    "PlaneIndex": "sosie.index.planes",
 }
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 

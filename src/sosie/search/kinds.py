@@ -54,12 +54,6 @@ class Kind:
 
 KINDS = {
     "flat": Kind("sosie.index.flat", "FlatIndex"),
-    "planes": Kind(
-        "sosie.index.planes",
-        "PlaneIndex",
-        (Option("recall", "the share of the k nearest that is to be found. [default: 0.95]", type=float),),
-        effort=(Option("recall", "the share that is to be found. [default: as it was built]", type=float),),
-    ),
     "slices": Kind(
         "sosie.index.slices",
         "SliceIndex",
