@@ -19,6 +19,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sosie.index.registry import HOMES
+
 if TYPE_CHECKING:
     from sosie.deduplicate import Deduplicator as Deduplicator
     from sosie.deduplicate import dedup as dedup
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from sosie.index.flips import FlipModel as FlipModel
     from sosie.index.keys import KeyIndex as KeyIndex
     from sosie.index.multi import MultiIndex as MultiIndex
+    from sosie.index.probe_search import ProbeSearch as ProbeSearch
     from sosie.index.probes import ProbeIndex as ProbeIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
@@ -95,7 +98,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "BlockIndex": "sosie.index.blocks",
+    **HOMES,  # the indexes, and how far they search
     "Clusters": "sosie.types",
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
@@ -103,26 +106,20 @@ _HOMES = {
     "DocumentFrequencies": "sosie.features.frequencies",
     "Exact": "sosie.matches.candidates",
     "Features": "sosie.types",
-    "FlatIndex": "sosie.index.flat",
     "FlipModel": "sosie.index.flips",
     "FuzzyFingerprint": "sosie.signatures.fuzzy",
-    "KeyIndex": "sosie.index.keys",
     "Keys": "sosie.types",
     "Matches": "sosie.types",
     "Minhash": "sosie.signatures.minhash",
     "MismatchError": "sosie.errors",
-    "MultiIndex": "sosie.index.multi",
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
     "PStable": "sosie.signatures.pstable",
     "Pairs": "sosie.types",
-    "ProbeIndex": "sosie.index.probes",
     "RandomProjection": "sosie.signatures.projection",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
     "Simhash": "sosie.signatures.simhash",
-    "SliceIndex": "sosie.index.slices",
-    "SliceSearch": "sosie.index.slice_search",
     "SosieError": "sosie.errors",
     "Source": "sosie.documents.source",
     "StorageError": "sosie.errors",

@@ -17,6 +17,7 @@ from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.multi import MultiIndex
+from sosie.index.probe_search import ProbeSearch
 from sosie.index.probes import ProbeIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
@@ -41,7 +42,7 @@ def two_of_nine(rows):
 class NeverScanned(MultiIndex):
     """Answers by its tables alone, whatever that costs."""
 
-    def _patience(self, queries):
+    def _patience(self, state, queries):
         return np.full(len(queries), 2**62)
 
 
@@ -50,7 +51,7 @@ def tables_alone(rows):
 
 
 def all_probes(rows):
-    return ProbeIndex(rows, probes=2**30)
+    return ProbeIndex(rows, ProbeSearch(2**30))
 
 
 INDEXES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.index.cut import Cut
+from sosie.index.block_run import Cut
 
 
 def bits_of(mask):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +12,9 @@ import pytest
 import sosie
 from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
+from sosie.index.registry import KINDS, check_kind, effort_of, kind_of, make_index
 from sosie.search.entries import Entries, Form, sign_entries
 from sosie.search.files import load_text_index
-from sosie.search.kinds import KINDS, check_kind, kind_of, make_index, set_effort
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.storage.room import Room
@@ -77,14 +77,22 @@ def test_the_effort_of_a_search_is_that_of_the_kind():
     rows = Signatures(np.arange(9, dtype=np.uint64))
     index = make_index("slices", rows, {"slice_width": 8})
     assert index.width == 8 and index.effort == sosie.SliceSearch()
-    set_effort(index, {"breadth": 5, "candidates": 7, "stop": None})
-    assert index.effort == sosie.SliceSearch(breadth=5, candidates=7)
-    set_effort(index, {"breadth": None})
-    assert index.effort.breadth == 5
+    assert effort_of(index, {"breadth": 5, "candidates": 7, "stop": None}) == sosie.SliceSearch(5, candidates=7)
+    assert effort_of(index, {"breadth": None}) is None
+    few = TextIndex(index).search(Entries(rows), 1, effort=sosie.SliceSearch(1)).counters["lists"]
+    assert few < TextIndex(index).search(Entries(rows), 1).counters["lists"] and index.effort == sosie.SliceSearch()
+    assert effort_of(make_index("probes", rows, {"probes": 3}), {"probes": 5}) == sosie.ProbeSearch(5)
+    assert make_index("probes", rows, {"probes": 3}).effort == sosie.ProbeSearch(3)
     with pytest.raises(UsageError, match="breadth must be at least 0"):
-        set_effort(index, {"breadth": -1})
+        effort_of(index, {"breadth": -1})
     with pytest.raises(UsageError, match="--breadth is for an index of the kind slices, not flat"):
-        set_effort(make_index("flat", rows, {}), {"breadth": 5})
+        effort_of(make_index("flat", rows, {}), {"breadth": 5})
+    with pytest.raises(UsageError, match="FlatIndex is exact"):
+        TextIndex(make_index("flat", rows, {})).within(Entries(rows), 1, effort=sosie.SliceSearch())
+    with pytest.raises(UsageError, match="index of keys"):
+        TextIndex(sosie.KeyIndex(Keys(np.ones((2, 2), np.uint64)))).search(
+            Entries(Keys(np.ones((2, 2), np.uint64))), effort=sosie.SliceSearch()
+        )
 
 
 def test_queries_bring_the_sums_behind_their_bits_where_a_kind_wants_them(tmp_path, monkeypatch):
@@ -100,7 +108,11 @@ def test_queries_bring_the_sums_behind_their_bits_where_a_kind_wants_them(tmp_pa
 def test_every_option_of_a_kind_is_a_parameter_of_its_class():
     for kind in KINDS.values():
         taken = inspect.signature(kind.load().__init__).parameters
-        assert {option.parameter or option.name for option in kind.options} <= set(taken)
+        searched = {option.name for option in kind.effort}
+        assert {option.parameter or option.name for option in kind.options} <= {*taken, *searched}
+        if kind.search is not None:
+            assert "effort" in taken and searched <= {field.name for field in fields(kind.search.load())}
+        assert bool(searched) == (kind.search is not None)
 
 
 def test_a_kind_holds_what_it_can():

@@ -15,10 +15,10 @@ from sosie.cli.signer import fitted, form_of, saved_signer, signer_options, spec
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.errors import UsageError
+from sosie.index.registry import check_kind
 from sosie.report.stages import Stages
 from sosie.report.summary import counted
 from sosie.search.entries import Entries, Form, sign_entries
-from sosie.search.kinds import check_kind
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.signatures.files import load_signer

@@ -35,7 +35,7 @@ def verify(directory: str, quiet: bool, as_json: bool) -> None:
     index = load_text_index(directory)
     parts = {SIGNER: index.has_signer, TEXTS: index.texts is not None, PASSAGES: index.places is not None}
     checked = ["index", *(name for name, there in parts.items() if there)]
-    report = {"rows": len(index), "removed": len(index.index.ids) - len(index), "checked": checked}
+    report = {"rows": len(index), "removed": len(index.index.row_ids) - len(index), "checked": checked}
     if as_json:
         click.echo(json.dumps(report))
     elif not quiet:

@@ -13,17 +13,17 @@ import pyarrow as pa
 
 from sosie.cli.entries import is_saved, naming_index, saved_entries, windows_of
 from sosie.cli.found import FORMATS, format_of, render_found, render_summary, write_found
-from sosie.cli.kinds import effort_of, effort_options
+from sosie.cli.kinds import effort_options, efforts_of
 from sosie.cli.options import column_options, is_given, run_options, source_of
 from sosie.cli.progress import progress
 from sosie.documents.inputs import list_inputs
 from sosie.documents.source import Source
 from sosie.errors import UsageError
+from sosie.index.registry import effort_of
 from sosie.report.stages import Stages
 from sosie.search.entries import Entries
 from sosie.search.files import load_text_index
 from sosie.search.found import match_table, with_passages
-from sosie.search.kinds import set_effort
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.storage.output_file import check_file
@@ -71,11 +71,11 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         stages = Stages(shown)
         with stages.run("open"):
             index = load_text_index(directory, texts=options["passages"] and not options["documents"])
-            set_effort(index.index, effort_of(options))
+            effort = effort_of(index.index, efforts_of(options))
         with stages.run("sign"):
             queries = _queries(index, inputs, options, Room(scratch, threads=options["threads"]))
         with stages.run("search"):
-            matches = _found(index, queries, options)
+            matches = _found(index, queries, effort, options)
             table = match_table(index, queries, matches)
         if options["passages"]:
             with stages.run("passages"):
@@ -143,8 +143,8 @@ def _source(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
     return source_of(inputs, {**options, "on_error": "raise"})
 
 
-def _found(index: TextIndex, queries: Entries, options: dict[str, Any]) -> Matches:
-    how = {"exclude_self": options["exclude_self"], "threads": options["threads"]}
+def _found(index: TextIndex, queries: Entries, effort: Any, options: dict[str, Any]) -> Matches:
+    how = {"effort": effort, "exclude_self": options["exclude_self"], "threads": options["threads"]}
     if options["radius"] is None:
         return index.search(queries, 10 if options["k"] is None else options["k"], **how)
     return index.within(queries, options["radius"], first=options["first"], **how)

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from sosie.index.cut import Cut
+from sosie.index.block_run import Cut
 from sosie.kernels.tables.hamming_join import EQUAL, Sought, hash_headers, join_groups
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
 from sosie.kernels.tables.word_join import Room, join_parts, split_parts

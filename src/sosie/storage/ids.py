@@ -7,7 +7,7 @@ object for each: it holds 64-bit hashes, and equal hashes are confirmed by the i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ class IdTable:
     [[0], [1]]
     """
 
-    runs: Runs[HashedRows] = Runs()
+    runs: Runs[HashedRows] = field(default_factory=Runs)
 
     def find(self, hashes: U64) -> tuple[I64, I64]:
         """Return the rows that have one of these hashes: the place of the hash, and the row, for each such row."""
