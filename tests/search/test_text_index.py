@@ -130,3 +130,27 @@ def test_numbers_can_be_removed_as_they_are_written():
     index.add(Entries(Signatures(np.array([9], np.uint64), ids=pa.array([2], pa.int32()))))
     assert index.index.row_ids.present.to_pylist() == [0, 1, 2]
     assert index.search(Entries(Signatures(np.array([9], np.uint64))), 1).rows.tolist() == [4]
+
+
+def test_ids_of_documents_that_are_cut_are_strings(tmp_path):
+    index = TextIndex.build(entries(Form(texts=True, windows=Windows(4, 2)), tmp_path), sosie.Simhash().fit())
+    for ids in ([5], ["a", 5], [None]):
+        with pytest.raises(MismatchError, match=r"no document has the id (5|None): the ids of .* are strings"):
+            index.remove(ids)
+    with pytest.raises(MismatchError, match="no document has the id 'x' .1 of 2 are unknown"):
+        index.remove(["a", "x"])
+    assert len(index) == 7 and index.remove(["a"]) == 2
+
+
+def test_what_is_refused_leaves_texts_and_places(tmp_path, monkeypatch):
+    index = TextIndex.build(entries(Form(texts=True, windows=Windows(4, 2)), tmp_path), sosie.Simhash().fit())
+    more = index.sign(["an owl sat in the old oak tree"], ids=["e"])
+    for error in (MemoryError(), KeyboardInterrupt()):
+        with monkeypatch.context() as patch, pytest.raises(type(error)):
+            patch.setattr(type(index.index), "_appended", lambda *args, error=error: (_ for _ in ()).throw(error))
+            index.add(more)
+        assert len(index) == len(index.texts) == len(index.places) == 7
+    index.add(more)
+    assert len(index) == len(index.texts) == len(index.places) == 7 + len(more)
+    found = index.search(index.sign(["an owl sat in"]), 1)
+    assert found.ids.to_pylist() == ["e#0"] and index.texts.text(int(found.rows[0])) == "an owl sat in"

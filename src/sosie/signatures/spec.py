@@ -123,9 +123,9 @@ class Signed:
         return np.setdiff1d(np.arange(self.count), self.documents, assume_unique=True)
 
     def ids(self, ids: Any) -> Any:
-        """Return the ids of the signed documents; by default the numbers of the documents."""
+        """Return the ids of the signed documents; by default the numbers of the documents, None if all are signed."""
         if ids is None:
-            return pa.array(self.documents)
+            return None if len(self.documents) == self.count else pa.array(self.documents)
         ids = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids)
         if len(ids) != self.count:
             raise MismatchError(f"{len(ids)} ids for {self.count} documents")

@@ -53,6 +53,17 @@ def ids_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
     return ids
 
 
+def given_ids(arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return the ids as `ids_of` does, None if they are the numbers that rows have when no ids are given.
+
+    >>> given_ids({"ids": np.arange(3)}) is None, given_ids({"ids": np.array([0, 2])}).to_pylist()
+    (True, [0, 2])
+    """
+    ids = ids_of(arrays)
+    numbers = ids.type == pa.int64() and np.array_equal(ids.to_numpy(), np.arange(len(ids)))
+    return None if numbers and len(ids) else ids
+
+
 @dataclass(frozen=True, eq=False)
 class HashedRows:
     """A run of a table of ids: hashes in order, and the row of each."""
