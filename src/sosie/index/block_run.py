@@ -27,12 +27,12 @@ _MOST = 10_000  # tables
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class BlockCut:
     """Bits cut into blocks, block i from `edges[i]` to `edges[i + 1]`, and the blocks of every table's header.
 
     Signatures that differ in at most as many bits as there are blocks outside a header agree in some header.
 
-    >>> cut = Cut.of(bits=64, blocks=5, chosen=2)
+    >>> cut = BlockCut.of(bits=64, blocks=5, chosen=2)
     >>> cut.edges.tolist(), len(cut.headers), cut.header_bits(0)
     ([0, 12, 25, 38, 51, 64], 10, 25)
     """
@@ -42,13 +42,13 @@ class Cut:
     masks: U64
 
     @staticmethod
-    def of(bits: int, blocks: int, chosen: int) -> Cut:
+    def of(bits: int, blocks: int, chosen: int) -> BlockCut:
         """Cut bits into blocks of equal width, up to one, with a table for every choice of `chosen` blocks."""
         edges = np.arange(blocks + 1) * bits // blocks
         headers = list(combinations(range(blocks), chosen))
         of_block = np.array([_mask(start, stop, -(-bits // 64)) for start, stop in pairwise(edges.tolist())])
         masks = np.array([np.bitwise_or.reduce(of_block[list(header)]) for header in headers])
-        return Cut(edges, headers, masks)
+        return BlockCut(edges, headers, masks)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,14 +91,14 @@ class BlockRun:
 
     first: int
     count: int
-    cut: Cut
+    cut: BlockCut
     tables: BlockTables
 
     def __len__(self) -> int:
         return self.count
 
     @staticmethod
-    def of(words: U64, first: int, cut: Cut, address_bits: int | None = None) -> BlockRun:
+    def of(words: U64, first: int, cut: BlockCut, address_bits: int | None = None) -> BlockRun:
         """Sort rows into their tables, side by side on threads; addresses follow from the rows, unless given."""
         count, tables = len(words), len(cut.headers)
         addresses = cut.addresses(address_bits or _address_bits(count))
@@ -120,7 +120,7 @@ class BlockRun:
 
     @staticmethod
     def restored(
-        first: int, count: int, cut: Cut, arrays: Mapping[str, Any], address_bits: int | None = None
+        first: int, count: int, cut: BlockCut, arrays: Mapping[str, Any], address_bits: int | None = None
     ) -> BlockRun:
         """Return a run from its arrays, which were read from a file and are not trusted."""
         addresses, tables = cut.addresses(address_bits or _address_bits(count)), len(cut.headers)

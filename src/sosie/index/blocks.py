@@ -13,7 +13,7 @@ from sosie.arrays import read_only
 from sosie.errors import UsageError
 from sosie.index.answers import joined_matches
 from sosie.index.base import State, check_room
-from sosie.index.block_run import TABLES, UNCUT, BlockRun, Cut, checked_shape, choose_header, run_bytes
+from sosie.index.block_run import TABLES, UNCUT, BlockCut, BlockRun, checked_shape, choose_header, run_bytes
 from sosie.index.files import check_array
 from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
@@ -93,7 +93,7 @@ class BlockIndex(FlatIndex):
         words[begin:rows] = values
 
         def build(first: int, merged: tuple[BlockRun, ...]) -> BlockRun:
-            return BlockRun.of(words[first:rows], first, Cut.of(self.bits, *self._shape(rows - first)))
+            return BlockRun.of(words[first:rows], first, BlockCut.of(self.bits, *self._shape(rows - first)))
 
         return BlockRows(planes, words, stored.runs.grown(len(values), build, SHORT))
 
@@ -177,8 +177,8 @@ def _on_tiles(run: Callable[[U64], Matches], queries: U64, size: int, threads: i
     return list(ordered_map(run, tiles, min(thread_count(threads), len(tiles))))
 
 
-def _checked_cut(bits: int, radius: int, blocks: int, header: int) -> Cut:
+def _checked_cut(bits: int, radius: int, blocks: int, header: int) -> BlockCut:
     """Return a cut that comes from a file."""
     if (blocks, header) != UNCUT:
         checked_shape(bits, radius, blocks, header)
-    return Cut.of(bits, blocks, header)
+    return BlockCut.of(bits, blocks, header)

@@ -13,7 +13,7 @@ import numpy as np
 from sosie.arrays import read_only
 from sosie.errors import StorageError, UsageError
 from sosie.index.base import State, check_room
-from sosie.index.block_run import TABLES, UNCUT, BlockRun, Cut
+from sosie.index.block_run import TABLES, UNCUT, BlockCut, BlockRun
 from sosie.index.files import check_array
 from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
@@ -116,7 +116,7 @@ class MultiIndex(FlatIndex):
 
         def build(first: int, merged: tuple[MultiRun, ...]) -> MultiRun:
             words = read_only(with_rows_of(merged, values))
-            return MultiRun(words, BlockRun.of(words, first, Cut.of(self.bits, *self._shape(len(words))), WIDEST))
+            return MultiRun(words, BlockRun.of(words, first, BlockCut.of(self.bits, *self._shape(len(words))), WIDEST))
 
         return MultiRows(stored.appended(len(state.ids), values), stored.runs.grown(len(values), build, SHORT))
 
@@ -139,7 +139,7 @@ class MultiIndex(FlatIndex):
             if (tables, chosen) != UNCUT and (_checked_tables(self.bits, tables) is None or chosen != 1):
                 raise StorageError(f"tables of {chosen} substrings out of {tables}")
             check_array(own["words"], np.uint64, (count, -(-self.bits // 64)))
-            cut = Cut.of(self.bits, tables, chosen)
+            cut = BlockCut.of(self.bits, tables, chosen)
             return MultiRun(read_only(own["words"]), BlockRun.restored(first, count, cut, own, WIDEST))
 
         runs = Segments.restored(parameters["runs"], len(ids), arrays, (*TABLES, "words"), restore)

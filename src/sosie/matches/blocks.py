@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 
-from sosie.index.block_run import Cut
-from sosie.kernels.tables.hamming_join import EQUAL, Sought, hash_headers, join_groups
+from sosie.index.block_run import BlockCut
+from sosie.kernels.tables.hamming_join import EQUAL, SoughtPairs, hash_headers, join_groups
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
-from sosie.kernels.tables.word_join import Room, join_parts, split_parts
+from sosie.kernels.tables.word_join import JoinRoom, join_parts, split_parts
 from sosie.matches.check import check_join
 from sosie.matches.equal import join_distinct
 from sosie.matches.order import ordered_pairs
@@ -55,7 +55,9 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs
     cut = _choose_cut(words, bits, radius)
     runs = [range(len(cut.headers))[start::threads] for start in range(min(threads, len(cut.headers)))]
     join_tables = _join_one_word if words.shape[1] == 1 and len(words) < 2**31 else _join_several_words
-    found = list(ordered_map(lambda run: join_tables(Sought(words, split, radius, cut.masks), cut, run), runs, threads))
+    found = list(
+        ordered_map(lambda run: join_tables(SoughtPairs(words, split, radius, cut.masks), cut, run), runs, threads)
+    )
     parts = [part for part in found if part is not None]
     if len(parts) < len(found):
         return None
@@ -64,15 +66,15 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs
     return Pairs(pairs[:, 0], pairs[:, 1], counters)
 
 
-def _choose_cut(words: U64, bits: int, radius: int) -> Cut:
+def _choose_cut(words: U64, bits: int, radius: int) -> BlockCut:
     """Return the cut that costs least, by the sizes that its groups have in a sample."""
     count = len(words)
     sample = words[np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False)]
-    best, best_cost = Cut.of(bits, radius + 1, 1), math.inf
+    best, best_cost = BlockCut.of(bits, radius + 1, 1), math.inf
     for chosen in range(1, bits - radius + 1):
         if math.comb(radius + chosen, chosen) > _TABLES and chosen > 1:
             break
-        cut = Cut.of(bits, radius + chosen, chosen)
+        cut = BlockCut.of(bits, radius + chosen, chosen)
         groups = np.mean([_rows_per_group(sample, cut, table, count) for table in _some(len(cut.headers))])
         cost = len(cut.headers) * count * (_SORT + groups / 2) * words.shape[1]
         if cost >= best_cost:
@@ -85,16 +87,16 @@ def _some(tables: int) -> range:
     return range(0, tables, -(-tables // 8))
 
 
-def _rows_per_group(sample: U64, cut: Cut, table: int, count: int) -> float:
+def _rows_per_group(sample: U64, cut: BlockCut, table: int, count: int) -> float:
     """Estimate with how many rows a row is compared: as by chance, or as the sample shows."""
     _, sizes = np.unique(hash_headers(sample, cut.masks[table]), return_counts=True)
     observed = float(np.sum(sizes * (sizes - 1))) / max(1, len(sample) * (len(sample) - 1))
     return count * max(observed, 2.0 ** -cut.header_bits(table))
 
 
-def _join_one_word(sought: Sought, cut: Cut, tables: range) -> tuple[I64, int] | None:
+def _join_one_word(sought: SoughtPairs, cut: BlockCut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
-    room, pairs = Room.of(count), np.empty((max(count, 2**16), 2), np.int64)
+    room, pairs = JoinRoom.of(count), np.empty((max(count, 2**16), 2), np.int64)
     pieces, work = [pairs[:0]], 0
     for table in tables:
         bits = min(cut.header_bits(table), bits_to_tell(count))
@@ -112,7 +114,7 @@ def _join_one_word(sought: Sought, cut: Cut, tables: range) -> tuple[I64, int] |
     return np.concatenate(pieces), work
 
 
-def _moves(cut: Cut, table: int) -> I64:
+def _moves(cut: BlockCut, table: int) -> I64:
     """Return the moves (from bit, width, to bit) that bring a table's header to the top of a word."""
     chosen = cut.headers[table]
     others = [block for block in range(len(cut.edges) - 1) if block not in chosen]
@@ -127,7 +129,7 @@ def _moves(cut: Cut, table: int) -> I64:
     return np.array(moves[1:], np.int64)
 
 
-def _join_several_words(sought: Sought, cut: Cut, tables: range) -> tuple[I64, int] | None:
+def _join_several_words(sought: SoughtPairs, cut: BlockCut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
     pairs = np.empty((max(count, 2**16), 2), np.int64)
     pieces, work, bits = [pairs[:0]], 0, bits_to_tell(count)

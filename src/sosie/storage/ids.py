@@ -21,6 +21,7 @@ from sosie.runs import Runs
 
 IDS = ("ids", "id_bytes", "id_offsets")
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_PIECE = 1 << 14  # ids that are hashed at a time: what that takes stays in the cache
 _WEIGHTS = 1 << 16
 
 
@@ -132,6 +133,8 @@ def hash_ids(ids: Any) -> U64:
         return np.asarray(ids.to_numpy(zero_copy_only=False)).view(np.uint64)
     if not len(ids):
         return np.empty(0, np.uint64)
+    if len(ids) > _PIECE:
+        return np.concatenate([hash_ids(ids[start : start + _PIECE]) for start in range(0, len(ids), _PIECE)])
     _, offset_buffer, data_buffer = ids.buffers()
     offsets = np.frombuffer(offset_buffer, np.int64)[ids.offset : ids.offset + len(ids) + 1]
     first, last = int(offsets[0]), int(offsets[-1])

@@ -14,7 +14,7 @@ from sosie.kernels.sign.mix import splitmix64
 EQUAL = -1  # instead of a number of pairs: two rows are equal
 
 
-class Sought(NamedTuple):
+class SoughtPairs(NamedTuple):
     """Which pairs one table of a block join shall find.
 
     `masks[table]` marks the header's bits of each table up to this one: a pair is written only where its own header
@@ -43,7 +43,7 @@ def hash_headers(words: U64, mask: U64) -> U64:
 
 @kernel
 def join_groups(
-    keys: U64, rows: I64, bits: int, near: U64, start: int, sought: Sought, pairs: I64
+    keys: U64, rows: I64, bits: int, near: U64, start: int, sought: SoughtPairs, pairs: I64
 ) -> tuple[int, int, int]:
     """Write pairs of rows whose keys agree in their top bits; return the next place, the pairs and the comparisons.
 

@@ -13,11 +13,11 @@ import numpy as np
 from sosie.arrays import I32, I64, U64
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
-from sosie.kernels.tables.hamming_join import EQUAL, Sought
+from sosie.kernels.tables.hamming_join import EQUAL, SoughtPairs
 from sosie.kernels.tables.near_any import near_any
 
 
-class Room(NamedTuple):
+class JoinRoom(NamedTuple):
     """Room for one table's work, used again for the next: keys as they come, then keys and rows by parts."""
 
     keys: U64
@@ -25,13 +25,13 @@ class Room(NamedTuple):
     rows: I32
 
     @staticmethod
-    def of(count: int) -> Room:
+    def of(count: int) -> JoinRoom:
         """Return room for so many rows."""
-        return Room(np.empty(count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.int32))
+        return JoinRoom(np.empty(count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.int32))
 
 
 @kernel
-def split_parts(words: U64, moves: I64, bits: int, room: Room) -> I64:
+def split_parts(words: U64, moves: I64, bits: int, room: JoinRoom) -> I64:
     """Move blocks to the top of the signatures, scatter them by their top bits and return where the parts start.
 
     A move is (from bit, width, to bit). Moving blocks changes no distance.
@@ -67,7 +67,9 @@ def _move_blocks(words: U64, moves: I64, keys: U64) -> None:
 
 
 @kernel
-def join_parts(starts: I64, room: Room, first: int, bits: int, sought: Sought, pairs: I64) -> tuple[int, int, int, int]:
+def join_parts(
+    starts: I64, room: JoinRoom, first: int, bits: int, sought: SoughtPairs, pairs: I64
+) -> tuple[int, int, int, int]:
     """Write the pairs of the parts from `first` on, up to a part whose pairs do not fit.
 
     Return that part, the number of pairs written, the number of comparisons, and the number of pairs of the part that
@@ -119,7 +121,9 @@ def _group(keys: U64, rows: I32, top: int, bits: int, near: U64, near_rows: I32,
 
 
 @kernel
-def _join_group(near: U64, rows: I32, begin: int, end: int, sought: Sought, pairs: I64, count: int) -> tuple[int, int]:
+def _join_group(
+    near: U64, rows: I32, begin: int, end: int, sought: SoughtPairs, pairs: I64, count: int
+) -> tuple[int, int]:
     """Write the pairs of one group; return their number, counting on when the room is full, and the comparisons."""
     middle, last = begin, end - 1
     if sought.split > 0:
