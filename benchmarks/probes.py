@@ -60,9 +60,9 @@ def measure(log_rows: int, asked: int, edits: int) -> dict[str, Any]:
     found = {"probes": 0, "blocks": 0}
     for again in range(4):  # in turns; the first round warms up
         for batch in batches:
-            for name, one in (("probes", index), ("blocks", exact)):
+            for name, one, effort in (("probes", index, made), ("blocks", exact, None)):
                 start = time.thread_time()
-                matches = one.within(batch, RADIUS, threads=1)
+                matches = one.within(batch, RADIUS, effort=effort, threads=1)
                 times[name].append((time.thread_time() - start) / len(batch) * 1e6)
                 found[name] += len(matches.rows) if again else 0
     warm = {name: np.array(all_of[len(batches) :]).reshape(3, -1).min(axis=0) for name, all_of in times.items()}
@@ -99,7 +99,7 @@ def lines(result: dict[str, Any]) -> list[str]:
 
 
 def _bytes(index: ProbeIndex) -> int:
-    return sum(array.nbytes for name, array in index._state()[1].items()) + len(index) // 8
+    return sum(array.nbytes for array in index._saved(index._state)[1].values()) + len(index) // 8
 
 
 def _verdict(reached: bool) -> str:

@@ -49,8 +49,8 @@ class Run:
 
     def search(self, i: int, j: int) -> tuple[float, Matches]:
         """Return the milliseconds of a query, and what was found."""
-        self.index.effort = SliceSearch(i, CANDIDATES, j=j)
-        run = lambda: self.index.search(self.queries, K, exclude_self=True, threads=1)  # noqa: E731
+        effort = SliceSearch(i, CANDIDATES, j=j)
+        run = lambda: self.index.search(self.queries, K, effort=effort, exclude_self=True, threads=1)  # noqa: E731
         return cpu_ms(run, len(self.queries), 3 if i < FARTHEST else 1)
 
     def line(self, i: int, j: int) -> list[str]:

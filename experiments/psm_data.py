@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks.near_pairs import edited, packed
 
-from sosie import BlockIndex, ProbeIndex, Signatures
+from sosie import BlockIndex, ProbeIndex, ProbeSearch, Signatures
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "experiments" / "psm.md"
@@ -49,12 +49,12 @@ def exact_index(rows: Signatures, tables: int) -> BlockIndex:
     return BlockIndex(rows, RADIUS, blocks=RADIUS + header, header=header)
 
 
-def reached(index: ProbeIndex, queries: Signatures, exact: Any, first: bool) -> float:
+def reached(index: ProbeIndex, queries: Signatures, effort: ProbeSearch, exact: Any, first: bool) -> float:
     """Return the share of matches that is found, or of queries with a match for which one is."""
     if first:
-        found = np.diff(index.any_within(queries, RADIUS).offsets)
+        found = np.diff(index.any_within(queries, RADIUS, effort=effort).offsets)
         return float(np.sum(found > 0) / np.sum(np.diff(exact.offsets) > 0))
-    return len(index.within(queries, RADIUS).rows) / len(exact.rows)
+    return len(index.within(queries, RADIUS, effort=effort).rows) / len(exact.rows)
 
 
 def microseconds(search: Callable[..., Any], queries: Signatures, repeats: int = 3, **how: Any) -> float:

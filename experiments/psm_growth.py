@@ -29,10 +29,10 @@ def measured(log_rows: int, asked: int) -> dict[str, float]:
             times[f"{tables} tables, {name}"] = microseconds(exact.within, data.queries, first=first)
         del exact
     index = ProbeIndex(data.rows, header=log_rows)
-    index.calibrate(data.sample, RADIUS)
-    times["probes, all"] = microseconds(index.within, data.queries)
-    index.calibrate(data.sample, RADIUS, first=True)
-    times["probes, first"] = microseconds(index.any_within, data.queries)
+    every = index.calibrate(data.sample, RADIUS)
+    times["probes, all"] = microseconds(index.within, data.queries, effort=every)
+    first_only = index.calibrate(data.sample, RADIUS, first=True)
+    times["probes, first"] = microseconds(index.any_within, data.queries, effort=first_only)
     return times
 
 

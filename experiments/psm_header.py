@@ -25,11 +25,11 @@ def main() -> None:
     times: dict[int, tuple[float, float]] = {}
     for t in bits:
         index = ProbeIndex(data.rows, header=t)
-        every = index.calibrate(data.sample, RADIUS).probes
-        all_us = microseconds(index.within, data.queries)
-        first = index.calibrate(data.sample, RADIUS, first=True).probes
-        any_us = microseconds(index.any_within, data.queries)
-        chosen[t], times[t] = (every, first), (all_us, any_us)
+        every = index.calibrate(data.sample, RADIUS)
+        all_us = microseconds(index.within, data.queries, effort=every)
+        first = index.calibrate(data.sample, RADIUS, first=True)
+        any_us = microseconds(index.any_within, data.queries, effort=first)
+        chosen[t], times[t] = (every.probes, first.probes), (all_us, any_us)
     rows = [[t, *chosen[t], *(f"{us:.2f}" for us in times[t]), *PAPER.get(t, ("", ""))] for t in bits]
     header = ["t", "probes, all", "first", "us per query, all", "first", "paper: probes, all", "first"]
     text = f"2^{given.log_rows} rows, {len(data.queries):,} queries, one thread:\n\n{table(header, rows)}"

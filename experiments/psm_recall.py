@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.psm_data import RADIUS, collection, options, picture, publish, reached, table
-from sosie import ProbeIndex
+from sosie import ProbeIndex, ProbeSearch
 
 PROBES = (1, 2, 5, 10, 20)
 PAPER = {("all", 10): 0.93, ("first", 5): 0.90}  # at least, up to 60 million rows
@@ -20,12 +20,12 @@ def main() -> None:
     recall: dict[tuple[str, int], list[float]] = {}
     for log_rows in given.log_rows:
         data = collection(log_rows, given.queries)
-        index = ProbeIndex(data.rows, probes=2**30, header=log_rows)
-        exact = index.within(data.queries, RADIUS)
+        index = ProbeIndex(data.rows, header=log_rows)
+        exact = index.within(data.queries, RADIUS, effort=ProbeSearch(2**30))
         for name, first in (("all", False), ("first", True)):
             for count in PROBES:
-                index.probes = count
-                recall.setdefault((name, count), []).append(reached(index, data.queries, exact, first))
+                share = reached(index, data.queries, ProbeSearch(count), exact, first)
+                recall.setdefault((name, count), []).append(share)
     rows = [
         [f"{name}, {count} probes", *(f"{share:.3f}" for share in line), PAPER.get((name, count), "")]
         for (name, count), line in recall.items()

@@ -40,8 +40,8 @@ def main() -> None:
         for first_only in (False, True):
             chosen = index.calibrate(data.sample, RADIUS, first=first_only)
             search = index.any_within if first_only else index.within
-            speeds.append(1e3 / microseconds(search, data.queries))
-            found.append((chosen.probes, reached(index, data.queries, matches, first_only)))
+            speeds.append(1e3 / microseconds(search, data.queries, effort=chosen))
+            found.append((chosen.probes, reached(index, data.queries, chosen, matches, first_only)))
         probes = ", ".join(str(count) for count, _ in found)
         recall = ", ".join(f"{share:.3f}" for _, share in found)
         copies = 1 + 2.0 ** (bits - given.log_rows) * 4 / 8

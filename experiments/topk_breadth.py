@@ -53,8 +53,8 @@ class Run:
 
     def found(self, breadth: int, candidates: int, queries: Signatures, threads: int | None = None) -> Matches:
         """Search without the queries themselves; one more candidate makes up for each."""
-        self.index.effort = SliceSearch(breadth, candidates + 1)
-        return self.index.search(queries, K, exclude_self=True, threads=threads)
+        effort = SliceSearch(breadth, candidates + 1)
+        return self.index.search(queries, K, effort=effort, exclude_self=True, threads=threads)
 
     def measured(self, breadth: int) -> dict[str, float]:
         """Return everything about one breadth; few searches tell all where nearly everything is found."""
@@ -130,8 +130,9 @@ def rules(run: Run, asked: int) -> str:
     lines = []
     for stop, paper in (("all", "14 to 15"), ("certain", "11 to 13")):
         for candidates in (16, 1000) if stop == "certain" else (16,):
-            run.index.effort = SliceSearch(None, candidates, stop=stop)
-            ends = [run.index.search(run.queries.take(np.array([i])), 16).counters["breadth"] for i in range(asked)]
+            effort = SliceSearch(None, candidates, stop=stop)
+            single = (run.queries.take(np.array([i])) for i in range(asked))
+            ends = [run.index.search(query, 16, effort=effort).counters["breadth"] for query in single]
             name = f"{stop}, M = {candidates}" if stop == "certain" else stop
             lines.append([name, f"{min(ends)} to {max(ends)}", paper if candidates == 16 else ""])
     return table(["rule", "breadth, ours", "paper"], lines)

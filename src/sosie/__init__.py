@@ -19,6 +19,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sosie.index.registry import HOMES as _INDEXES
 from sosie.signatures.registry import SPECS as _SPECS
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from sosie.index.flips import FlipModel as FlipModel
     from sosie.index.keys import KeyIndex as KeyIndex
     from sosie.index.multi import MultiIndex as MultiIndex
-    from sosie.index.planes import PlaneIndex as PlaneIndex
+    from sosie.index.probe_search import ProbeSearch as ProbeSearch
     from sosie.index.probes import ProbeIndex as ProbeIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
@@ -98,7 +99,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "BlockIndex": "sosie.index.blocks",
+    **_INDEXES,  # the indexes, and how far they search
     "Clusters": "sosie.types",
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
@@ -106,22 +107,15 @@ _HOMES = {
     "DocumentFrequencies": "sosie.features.frequencies",
     "Exact": "sosie.matches.candidates",
     "Features": "sosie.types",
-    "FlatIndex": "sosie.index.flat",
     "FlipModel": "sosie.index.flips",
-    "KeyIndex": "sosie.index.keys",
     "Keys": "sosie.types",
     "Matches": "sosie.types",
     "MismatchError": "sosie.errors",
-    "MultiIndex": "sosie.index.multi",
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
     "Pairs": "sosie.types",
-    "ProbeIndex": "sosie.index.probes",
-    "PlaneIndex": "sosie.index.planes",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
-    "SliceIndex": "sosie.index.slices",
-    "SliceSearch": "sosie.index.slice_search",
     "SosieError": "sosie.errors",
     "Source": "sosie.documents.source",
     "StorageError": "sosie.errors",

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from tests.oracle_hamming import KINDS, WIDTHS, listed, near, nearest, queries_near, signatures
 
 from sosie.errors import MismatchError, UsageError
-from sosie.index import blocks, multi, planes
+from sosie.index import blocks, multi
 from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.multi import MultiIndex
-from sosie.index.planes import PlaneIndex
+from sosie.index.probe_search import ProbeSearch
 from sosie.index.probes import ProbeIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
@@ -42,7 +42,7 @@ def two_of_nine(rows):
 class NeverScanned(MultiIndex):
     """Answers by its tables alone, whatever that costs."""
 
-    def _patience(self, queries):
+    def _patience(self, state, queries):
         return np.full(len(queries), 2**62)
 
 
@@ -51,7 +51,7 @@ def tables_alone(rows):
 
 
 def all_probes(rows):
-    return ProbeIndex(rows, probes=2**30)
+    return ProbeIndex(rows, ProbeSearch(2**30))
 
 
 INDEXES = {
@@ -60,9 +60,6 @@ INDEXES = {
     "blocks, 2 of 9": two_of_nine,
     "flat, loaded": saved(FlatIndex),
     "blocks, loaded": saved(BlockIndex),
-    "planes, all": lambda rows: PlaneIndex(rows, recall=1),
-    "planes, nearly certain": lambda rows: PlaneIndex(rows, recall=1 - 1e-12),
-    "planes, loaded": saved(lambda rows: PlaneIndex(rows, recall=1 - 1e-12)),
     "multi": MultiIndex,
     "multi, tables alone": tables_alone,
     "multi, loaded": saved(MultiIndex),
@@ -80,7 +77,6 @@ def few_rows_have_tables():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SHORT", 16)
         patch.setattr(multi, "SHORT", 16)
-        patch.setattr(planes, "SMALL", 0)
         yield
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sosie.documents import seen as module
 from sosie.documents.ids import DocumentIds
 from sosie.documents.input import Input
-from sosie.documents.seen import SeenIds, hash_ids
+from sosie.documents.seen import SeenIds
+from sosie.storage.ids import hash_ids
 
 strings = st.lists(st.text("aé", max_size=3), max_size=40)
 integers = st.lists(st.integers(-5, 5) | st.sampled_from([2**63 - 1, -(2**63)]), max_size=40)

@@ -9,7 +9,7 @@ import struct
 import sys
 from pathlib import Path
 
-from sosie import Keys, SosieError, load_index
+from sosie import SosieError, load_index
 
 FLIPS = 0xFF, 0x01, 0x20  # all bits, the lowest, upper and lower case
 
@@ -17,7 +17,7 @@ FLIPS = 0xFF, 0x01, 0x20  # all bits, the lowest, upper and lower case
 def answers(folder):
     index = load_index(folder)
     if hasattr(index, "candidates"):
-        found = [index.candidates(Keys(index._runs[0][0]), threads=1)]
+        found = [index.candidates(index.keys, threads=1)]
     else:
         found = [index.search(index.signatures, 3, threads=1), index.within(index.signatures, 1, threads=1)]
     return [(f.offsets.tolist(), f.rows.tolist(), f.distances.tolist(), f.ids.to_pylist()) for f in found]

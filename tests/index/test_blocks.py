@@ -8,9 +8,8 @@ from tests.oracle_hamming import KINDS, listed, near, nearest, queries_near, sig
 
 from sosie.errors import MismatchError, UsageError
 from sosie.index import blocks
-from sosie.index.block_run import run_bytes
+from sosie.index.block_run import UNCUT, run_bytes
 from sosie.index.blocks import BlockIndex
-from sosie.index.cut import UNCUT
 from sosie.types import Signatures
 
 
@@ -86,10 +85,10 @@ def test_added_one_by_one_there_are_few_runs_and_few_copies():
     stores = set()
     for row in range(700):
         index.add(Signatures(rows.words[row : row + 1]))
-        assert len(index._runs) <= 8
-        stores.add(len(index._store))
+        assert len(index._state.stored.runs) <= 8
+        stores.add(len(index._state.stored.words))
     assert len(stores) <= 20
-    assert sum(run.count for run in index._runs) == 700
+    assert sum(len(run) for run in index._state.stored.runs) == 700
     queries = queries_near(rows)
     assert listed(index.within(queries, 3)) == near(queries, rows, 3)
 
@@ -108,7 +107,7 @@ def test_a_match_is_found_once_and_folded_headers_do_no_harm():
     """Equal rows agree in all headers; headers of 500 bits are folded into addresses of a few."""
     rows = signatures("duplicated", 64, 1000)
     index = BlockIndex(rows, radius=1)
-    assert index._runs[0].tables.addresses.bits == 6
+    assert index._state.stored.runs.runs[0].tables.addresses.bits == 6
     assert listed(index.within(rows, 1)) == near(rows, rows, 1)
 
 
@@ -134,11 +133,11 @@ def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypat
     rows = signatures("random", 100, 64)
     index = BlockIndex(rows, header=1)
     needed = run_bytes(200, 4) + 16 * 200
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed - 1)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed - 1)
     with pytest.raises(UsageError, match=r"200 rows in 4 tables need about 0\.0 MB .* FlatIndex"):
         index.add(rows)
     assert len(index) == 100 and len(index.ids) == 100
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed)
     index.add(rows)
     assert len(index) == 200
 

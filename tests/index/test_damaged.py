@@ -6,7 +6,6 @@ import struct
 import subprocess
 import sys
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,8 @@ from tests.oracle_hamming import signatures
 
 from sosie.errors import StorageError
 from sosie.index import blocks, multi
-from sosie.index.files import _HOMES, load_index
+from sosie.index.files import load_index
+from sosie.index.registry import CLASSES
 from sosie.index.slice_search import SliceSearch
 from sosie.storage.manifest import MANIFEST, VERSION, _checksum
 from sosie.types import Keys
@@ -38,14 +38,13 @@ MAKERS = {  # one for each class that can be saved
     "FlatIndex": few,
     "KeyIndex": few_keys,
     "MultiIndex": few,
-    "PlaneIndex": few,
     "ProbeIndex": few,
     "SliceIndex": lambda made: few(partial(made, width=2, effort=SliceSearch(None))),
 }
 
 
 def test_there_is_a_maker_for_every_class_that_can_be_saved():
-    assert MAKERS.keys() == _HOMES.keys()
+    assert MAKERS.keys() == CLASSES.keys()
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +55,7 @@ def saved(tmp_path_factory):
         patch.setattr(blocks, "SHORT", 4)
         patch.setattr(multi, "SHORT", 4)
         for name, make in MAKERS.items():
-            make(getattr(import_module(_HOMES[name]), name)).save(folder / name)
+            make(CLASSES[name].load()).save(folder / name)
     return folder
 
 
@@ -97,7 +96,7 @@ def worker(tmp_path_factory):
         worker.process.communicate()
 
 
-every_class = pytest.mark.parametrize("name", sorted(_HOMES))
+every_class = pytest.mark.parametrize("name", sorted(CLASSES))
 
 
 @every_class
@@ -139,7 +138,7 @@ def test_files_that_were_added_do_no_harm(name, saved, tmp_path):
 
 @every_class
 def test_arrays_of_another_class_are_named(name, saved, tmp_path):
-    for other in sorted(_HOMES.keys() - {name}):
+    for other in sorted(CLASSES.keys() - {name}):
         shutil.copytree(saved / name, tmp_path / other)
         rewrite(tmp_path / other, **{"class": other})
         try:

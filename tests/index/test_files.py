@@ -14,6 +14,7 @@ from sosie.index.files import load_index
 from sosie.index.flat import FlatIndex
 from sosie.index.keys import KeyIndex
 from sosie.index.slice_search import SliceSearch
+from sosie.index.slice_store import slice_table
 from sosie.index.slices import SliceIndex
 from sosie.storage.manifest import _checksum, read_artefact, write_artefact
 from sosie.storage.resident import mapping_of
@@ -38,7 +39,7 @@ def test_a_loaded_index_is_mapped_and_its_files_never_change(make, tmp_path):
     before = files_in(tmp_path / "a")
     loaded = load_index(tmp_path / "a")
     assert type(loaded) is make and loaded.digest == "spec" and loaded.bits == 64
-    assert mapping_of(loaded._planes) is not None
+    assert mapping_of(loaded._state.stored.planes) is not None
     assert loaded.ids.equals(index.ids) and len(loaded) == 698
     with pytest.raises(MismatchError):
         loaded.remove(["d3"])
@@ -65,8 +66,9 @@ def test_tables_are_loaded_as_they_were(tmp_path):
     index.save(tmp_path / "a")
     loaded = load_index(tmp_path / "a")
     assert loaded.radius == 2
-    assert [(run.first, run.count, run.cut.shape) for run in loaded._runs] == [(0, 800, (5, 3)), (800, 100, (5, 3))]
-    for run, same in zip(index._runs, loaded._runs, strict=True):
+    runs, loaded_runs = index._state.stored.runs, loaded._state.stored.runs
+    assert [(run.first, run.count, run.cut.shape) for run in loaded_runs] == [(0, 800, (5, 3)), (800, 100, (5, 3))]
+    for run, same in zip(runs, loaded_runs, strict=True):
         assert mapping_of(same.tables.near) is not None
         assert all(np.array_equal(a, b) for a, b in zip(run.tables[1:], same.tables[1:], strict=True))
     assert loaded.within(rows, 2).counters == index.within(rows, 2).counters
@@ -81,7 +83,7 @@ def test_slice_lists_are_loaded_as_they_were(tmp_path):
     before = files_in(tmp_path / "a")
     loaded = load_index(tmp_path / "a")
     assert type(loaded) is SliceIndex and loaded.effort == SliceSearch(2, 50, j=1)
-    table, same = index._store.table(898), loaded._store.table(898)
+    table, same = slice_table(index._state), slice_table(loaded._state)
     assert (same.listed, same.present) == (850, 898) and mapping_of(same.lists.rows) is not None
     assert all(np.array_equal(a, b) for a, b in zip(table.lists, same.lists, strict=True))
     queries = queries_near(rows)
@@ -92,7 +94,7 @@ def test_slice_lists_are_loaded_as_they_were(tmp_path):
             for one in (index, loaded):
                 one.add(Signatures(rows.words, 100, ids=[f"e{i}" for i in range(900)]))
                 one.remove(["d5", "e899"])
-    assert loaded._store.table(1).listed == 1800
+    assert slice_table(loaded._state).listed == 1800
     assert files_in(tmp_path / "a") == before
     SliceIndex(rows.take(np.arange(0))).save(tmp_path / "empty")
     assert len(load_index(tmp_path / "empty").search(rows, 3).rows) == 0
@@ -155,7 +157,8 @@ def test_an_index_of_keys_is_saved(tmp_path):
     index.add(Keys(values[200:], ids=[f"d{i}" for i in range(200, 300)]))
     index.save(tmp_path / "a")
     loaded = load_index(tmp_path / "a")
-    assert type(loaded) is KeyIndex and loaded.digest == "x" and loaded.tables == 3 and len(loaded._runs) == 2
+    assert type(loaded) is KeyIndex and loaded.digest == "x" and loaded.tables == 3
+    assert len(loaded._state.stored) == 2
     more = Keys(values[:5], ids=list("abcde"))
     for _ in range(2):
         found, expected = loaded.candidates(Keys(values[:40])), index.candidates(Keys(values[:40]))
@@ -290,7 +293,7 @@ def refuse_changed(tmp_path, name, change):
 
 def test_an_index_without_files_of_its_own_says_so(tmp_path):
     class Plain(FlatIndex):
-        _state = Index._state
+        _saved = Index._saved
 
     with pytest.raises(UsageError, match=r"Plain cannot be saved"):
         Plain(signatures("random", 3, 64)).save(tmp_path / "a")

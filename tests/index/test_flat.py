@@ -14,7 +14,7 @@ def test_room_grows_with_few_copies():
     rooms = set()
     for row in range(0, 3000, 3):
         index.add(Signatures(rows.words[row : row + 3]))
-        rooms.add(len(index._planes))
+        rooms.add(len(index._state.stored.planes))
     assert len(rooms) <= 6
     queries = queries_near(rows)
     assert listed(index.search(queries, 5)) == nearest(queries, rows, 5)
@@ -22,8 +22,8 @@ def test_room_grows_with_few_copies():
 
 def test_planes_begin_on_a_cache_line():
     index = FlatIndex(signatures("random", 700, 100))
-    assert index._planes.ctypes.data % 64 == 0
-    assert index._live.ctypes.data % 64 == 0
+    assert index._state.stored.planes.ctypes.data % 64 == 0
+    assert index._state.ids.live.ctypes.data % 64 == 0
 
 
 def test_counters_tell_the_rows_that_had_to_be_looked_at():

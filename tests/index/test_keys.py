@@ -50,7 +50,7 @@ def test_added_one_by_one_there_are_few_runs():
     index = KeyIndex(Keys(values[:0]))
     for row in range(300):
         index.add(Keys(values[row : row + 1]))
-    assert len(index._runs) <= 9
+    assert len(index._state.stored.runs) <= 9
     assert listed(index.candidates(Keys(values[:20]))) == sharing(values[:20], values)
 
 
@@ -102,7 +102,7 @@ def test_ids_and_refusals():
 def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypatch):
     values = keys_of(3000, 4, 50)
     index = KeyIndex(Keys(values[:1000]))
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: 4 * 24 * 3000)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: 4 * 24 * 3000)
     with pytest.raises(UsageError, match=r"3,000 rows of 4 keys need about 0\.4 MB .* 0\.3 MB"):
         index.add(Keys(values[1000:]))
     assert len(index) == 1000

@@ -147,8 +147,8 @@ def test_added_one_by_one_there_are_few_runs():
     index = MultiIndex(Signatures(rows.words[:0]))
     for row in range(500):
         index.add(Signatures(rows.words[row : row + 1]))
-        assert len(index._runs) <= 8
-    assert sum(run.count for _, run in index._runs) == 500
+        assert len(index._state.stored.runs) <= 8
+    assert sum(len(run) for run in index._state.stored.runs) == 500
     queries = queries_near(rows)
     assert listed(index.search(queries, 4)) == nearest(queries, rows, 4)
 
@@ -171,11 +171,11 @@ def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypat
     rows = signatures("random", 100, 64)
     index = MultiIndex(rows, tables=4)
     needed = 16 * 200 + 4 * (12 * 200 + 4 * 2**16)
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed - 1)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed - 1)
     with pytest.raises(UsageError, match=r"200 rows in 4 tables need about 1\.1 MB .* FlatIndex takes 0\.0 MB"):
         index.add(rows)
     assert len(index) == 100 and len(index.ids) == 100
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed)
     index.add(rows)
     assert len(index) == 200
 
@@ -194,13 +194,16 @@ def test_tables_are_loaded_as_they_were(tmp_path):
     index.add(Signatures(rows.words[800:], 100))
     index.save(tmp_path / "a")
     loaded = load_index(tmp_path / "a")
-    assert [(run.first, run.count, run.cut.shape) for _, run in loaded._runs] == [(0, 800, (9, 1)), (800, 100, (9, 1))]
-    for (words, run), (same_words, same) in zip(index._runs, loaded._runs, strict=True):
-        assert mapping_of(same.tables.near) is not None and np.array_equal(words, same_words)
-        assert all(np.array_equal(a, b) for a, b in zip(run.tables[1:], same.tables[1:], strict=True))
+    runs, loaded_runs = index._state.stored.runs, loaded._state.stored.runs
+    shapes = [(run.first, len(run), run.tables.cut.shape) for run in loaded_runs]
+    assert shapes == [(0, 800, (9, 1)), (800, 100, (9, 1))]
+    for run, same in zip(runs, loaded_runs, strict=True):
+        tables, same_tables = run.tables.tables, same.tables.tables
+        assert mapping_of(same_tables.near) is not None and np.array_equal(run.words, same.words)
+        assert all(np.array_equal(a, b) for a, b in zip(tables[1:], same_tables[1:], strict=True))
     assert loaded.search(rows, 2).counters == index.search(rows, 2).counters
     loaded.add(Signatures(rows.words[:300], 100))
-    assert loaded.tables == 9 and len(loaded._runs) == 2
+    assert loaded.tables == 9 and len(loaded._state.stored.runs) == 2
     assert len(load_index(tmp_path / "a")) == 900
 
 

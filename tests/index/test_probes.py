@@ -8,12 +8,13 @@ from tests.oracle_hamming import KINDS, listed, near, pack, queries_near, signat
 
 from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.index import probes
-from sosie.index.calibration import choose_probes
 from sosie.index.files import load_index
 from sosie.index.flips import FlipModel
-from sosie.index.live import forget_bits, live_bits, more_bits
-from sosie.index.probe_run import Header
+from sosie.index.ids import forget_bits, live_bits, more_bits
+from sosie.index.probe_run import ProbeHeader
+from sosie.index.probe_search import ProbeSearch, choose_probes
 from sosie.index.probes import ProbeIndex
+from sosie.index.slice_search import SliceSearch
 from sosie.kernels.tables.vosh import NEVER
 from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.storage.resident import mapping_of
@@ -59,7 +60,7 @@ def test_what_is_found_has_a_probed_header_whatever_the_runs(bits, pieces, wante
     places = data.draw(st.one_of(st.none(), st.lists(st.integers(0, bits - 1), min_size=1, max_size=6, unique=True)))
     rows, queries = volatile_pairs(max(1, sum(pieces)), bits)
     rows, queries = Signatures(rows.words[: sum(pieces)], bits), queries.take(np.arange(min(8, len(queries))))
-    index = ProbeIndex(Signatures(rows.words[:0], bits), wanted, places)
+    index = ProbeIndex(Signatures(rows.words[:0], bits), ProbeSearch(wanted), places)
     for start, piece in zip(np.cumsum([0, *pieces]), pieces, strict=False):
         index.add(Signatures(rows.words[start : start + piece], bits))
     gone = data.draw(st.sets(st.integers(0, max(0, len(rows) - 1)), max_size=len(rows) // 2))
@@ -91,7 +92,7 @@ def test_more_probes_find_all_that_fewer_find(kind):
     queries = queries_near(rows, 6)
     before = [set()] * 6
     for count in (0, 1, 2, 7, 63, 64, 65, 200, 256):
-        found = [set(pairs) for pairs in listed(ProbeIndex(rows, count).within(queries, 20))]
+        found = [set(pairs) for pairs in listed(ProbeIndex(rows, ProbeSearch(count)).within(queries, 20))]
         assert all(less <= more for less, more in zip(before, found, strict=True))
         before = found
     assert before == [set(pairs) for pairs in near(queries, rows, 20)]
@@ -99,25 +100,25 @@ def test_more_probes_find_all_that_fewer_find(kind):
 
 def test_no_more_flips_than_the_radius_are_made():
     rows, queries = volatile_pairs(500)
-    index = ProbeIndex(rows, probes=1 + 9, header=9)
+    index = ProbeIndex(rows, ProbeSearch(1 + 9), header=9)
     for radius, probed in ((0, 1), (1, 10), (2, 11), (64, 11)):
         found = index.within(queries, radius)
         assert found.counters["probes"] == probed * len(queries)
         assert (found.recall == 1.0) == (radius <= 1)
     assert index.search(queries, 1).recall is None
-    index.probes = 511
-    assert index.search(queries, 1).recall == 1.0
+    assert index.search(queries, 1, effort=ProbeSearch(511)).recall == 1.0
+    assert index.search(queries, 1).recall is None
 
 
 def test_volatility_finds_more_than_chance_and_a_model_as_much():
     rows, queries = volatile_pairs(4000, others=30_000)
     plain = Signatures(queries.words)
-    exact = len(ProbeIndex(rows, 2**20).within(queries, 3).rows)
+    exact = len(ProbeIndex(rows, ProbeSearch(2**20)).within(queries, 3).rows)
     model = FlipModel.of(queries)
     found = {
-        "volatility": len(ProbeIndex(rows, 12).within(queries, 3).rows),
-        "model": len(ProbeIndex(rows, 12, flips=model).within(queries, 3).rows),
-        "none": len(ProbeIndex(rows, 12).within(plain, 3).rows),
+        "volatility": len(ProbeIndex(rows, ProbeSearch(12)).within(queries, 3).rows),
+        "model": len(ProbeIndex(rows, ProbeSearch(12), flips=model).within(queries, 3).rows),
+        "none": len(ProbeIndex(rows, ProbeSearch(12)).within(plain, 3).rows),
     }
     assert found["volatility"] > 0.96 * exact and found["none"] < 0.9 * exact
     assert abs(found["model"] - found["volatility"]) < 0.02 * exact
@@ -130,10 +131,12 @@ def test_the_probes_that_were_chosen_reach_the_recall_on_other_data(target, firs
     index = ProbeIndex(rows)
     assert index.within(sample, 3).recall is None
     made = index.calibrate(sample, 3, target, first=first)
-    assert index.calibration == made and index.probes == made.probes > 0 and abs(made.recall - target) < 0.02
+    assert index.effort == ProbeSearch() and made.probes > 0 and abs(made.recall - target) < 0.02
+    assert index.within(sample, 3, first=first, effort=made).recall == made.recall
+    assert index.within(sample, 3, first=first).recall is None
     others, asked = volatile_pairs(3000, seed=7, others=20_000)
-    other = ProbeIndex(others, made.probes)
-    exact, found = ProbeIndex(others, 2**20).within(asked, 3), other.within(asked, 3)
+    other = ProbeIndex(others, ProbeSearch(made.probes))
+    exact, found = ProbeIndex(others, ProbeSearch(2**20)).within(asked, 3), other.within(asked, 3)
     assert exact.recall == 1.0 and found.recall is None
     if first:
         reached = np.mean(np.diff(found.offsets)[np.diff(exact.offsets) > 0] > 0)
@@ -146,20 +149,21 @@ def test_recall_is_stated_only_where_it_was_measured(tmp_path):
     rows, sample = volatile_pairs(2000, others=2000)
     index = ProbeIndex(rows)
     made = index.calibrate(sample, 3)
-    index.save(tmp_path / "a")
-    for made_again in (index, load_index(tmp_path / "a")):
-        assert made_again.calibration == made
+    ProbeIndex(rows, made).save(tmp_path / "a")
+    loaded = load_index(tmp_path / "a")
+    assert loaded.effort == made
+    for searched, effort in ((index, made), (loaded, None)):
         for radius, recall in ((2, made.recall), (3, made.recall), (4, None)):
-            assert made_again.within(sample, radius).recall == recall
-        assert made_again.within(sample, 3, first=True).recall is None
-        assert made_again.within(Signatures(sample.words), 3).recall is None
-    index.calibrate(sample, 3, first=True)
-    assert index.any_within(sample, 3).recall == index.within(sample, 3, first=True).recall == index.calibration.recall
-    assert index.within(sample, 3).recall is None
+            assert searched.within(sample, radius, effort=effort).recall == recall
+        assert searched.within(sample, 3, first=True, effort=effort).recall is None
+        assert searched.within(Signatures(sample.words), 3, effort=effort).recall is None
+    firsts = index.calibrate(sample, 3, first=True)
+    for found in (index.any_within(sample, 3, effort=firsts), index.within(sample, 3, first=True, effort=firsts)):
+        assert found.recall == firsts.recall
+    assert index.within(sample, 3, effort=firsts).recall is None
+    assert loaded.within(sample, 3, effort=ProbeSearch(made.probes)).recall is None
     index.add(signatures("random", 4000, 64))  # the header grows
-    assert index.any_within(sample, 3).recall is None
-    index.probes = 3
-    assert index.calibration is None
+    assert index.any_within(sample, 3, effort=firsts).recall is None
 
 
 def test_calibration_can_leave_queries_out_of_their_matches():
@@ -184,17 +188,16 @@ def test_what_cannot_be_calibrated_is_refused():
         ProbeIndex(Signatures(rows.words[:0])).calibrate(sample, 3)
     with pytest.raises(UsageError, match="too many"):
         choose_probes(np.full(80, NEVER), np.arange(80), 0.5, first=False)
-    assert index.calibration is None
 
 
 @pytest.mark.parametrize("bits", (64, 128, 1024))
 def test_memory_is_little_more_than_one_copy(bits):
     count = 1 << 12
     index = ProbeIndex(signatures("random", count, bits), header=10)
-    table = index._runs[0].table
+    table = index._state.stored.runs[0].table
     copy = count * bits // 8
-    assert len(index._runs) == 1
-    assert table.words.nbytes + table.starts.nbytes + index._live.nbytes <= 1.25 * copy  # row numbers are ids
+    assert len(index._state.stored.runs) == 1
+    assert table.words.nbytes + table.starts.nbytes + index._state.ids.live.nbytes <= 1.25 * copy  # row numbers are ids
 
 
 def test_skew_is_what_a_row_shares_its_bucket_with():
@@ -209,8 +212,8 @@ def test_added_one_by_one_there_are_few_runs():
     index = ProbeIndex(Signatures(rows.words[:0]))
     for row in range(500):
         index.add(Signatures(rows.words[row : row + 1]))
-        assert len(index._runs) <= 8
-    assert sum(run.count for run in index._runs) == 500
+        assert len(index._state.stored.runs) <= 8
+    assert sum(len(run) for run in index._state.stored.runs) == 500
     assert np.array_equal(index.signatures.words, rows.words)
 
 
@@ -223,8 +226,11 @@ def test_a_header_that_cannot_be_is_refused(header):
 def test_what_makes_no_sense_is_refused():
     rows = signatures("random", 9, 64)
     with pytest.raises(UsageError, match="probes"):
-        ProbeIndex(rows, probes=-1)
+        ProbeIndex(rows, ProbeSearch(-1))
     index = ProbeIndex(rows)
+    for wrong in (SliceSearch(), 16):
+        with pytest.raises(UsageError, match="ProbeSearch or a Calibration"):
+            index.within(rows, 1, effort=wrong)
     with pytest.raises(UsageError, match="radius"):
         index.any_within(rows, 65)
     with pytest.raises(MismatchError, match="65"):
@@ -241,24 +247,26 @@ def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypat
     rows = signatures("random", 100, 64)
     index = ProbeIndex(rows)
     needed = 4 * 2**8 + 32 * 200
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed - 1)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed - 1)
     with pytest.raises(UsageError, match=r"200 rows sorted by 8 bits need about 0\.0 MB"):
         index.add(rows)
     assert len(index) == len(index.ids) == 100
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: needed)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed)
     index.add(rows)
     assert len(index) == 200
 
 
 def test_a_loaded_index_is_mapped_and_goes_on(tmp_path):
     rows, queries = volatile_pairs(300, 100)
-    index = ProbeIndex(Signatures(rows.words[:200], 100), 5, header=[99, 3, 64, 63, 50], flips=FlipModel.of(queries))
+    index = ProbeIndex(
+        Signatures(rows.words[:200], 100), ProbeSearch(5), header=[99, 3, 64, 63, 50], flips=FlipModel.of(queries)
+    )
     index.add(Signatures(rows.words[200:], 100))
     index.remove([7, 250])
     index.save(tmp_path / "a")
     loaded = load_index(tmp_path / "a")
-    assert type(loaded) is ProbeIndex and loaded.probes == 5 and loaded.header_bits == 5
-    assert mapping_of(loaded._runs[0].table.words) is not None
+    assert type(loaded) is ProbeIndex and loaded.effort == ProbeSearch(5) and loaded.header_bits == 5
+    assert mapping_of(loaded._state.stored.runs[0].table.words) is not None
     for again in (False, True):
         found, expected = loaded.within(queries, 4), index.within(queries, 4)
         assert listed(found) == listed(expected) and found.counters == expected.counters
@@ -326,7 +334,7 @@ def test_wrong_parameters_with_right_checksums_are_named(changes, tmp_path):
 def test_the_files_are_as_they_were_from_the_beginning(tmp_path):
     """The format is a promise: rows by header, then by number; where headers begin."""
     rows = Signatures(np.array([3 << 62, 5, 1 << 62, 6, 2 << 62], np.uint64), ids=list("abcde"), digest="spec")
-    index = ProbeIndex(rows, probes=2)
+    index = ProbeIndex(rows, ProbeSearch(2))
     index.save(tmp_path / "a")
     meta, arrays = read_artefact(tmp_path / "a", "index")
     runs = [{"first": 0, "count": 5}]
@@ -341,7 +349,7 @@ def test_the_files_are_as_they_were_from_the_beginning(tmp_path):
 def test_moves_bring_bits_to_a_header(places, number):
     words = np.frombuffer(number.to_bytes(32, "little"), np.uint64)
     header = 0
-    for word, down, mask, up in Header.of(np.array(places)).moves.tolist():
+    for word, down, mask, up in ProbeHeader.of(np.array(places)).moves.tolist():
         header |= ((int(words[word]) >> down) & mask) << up
     assert header == sum((number >> place & 1) << i for i, place in enumerate(places))
 

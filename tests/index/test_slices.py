@@ -10,6 +10,7 @@ from tests.oracle_slices import SliceOracle, cut, number, slices_of
 from sosie.errors import UsageError
 from sosie.index import slice_store
 from sosie.index.slice_search import SliceSearch
+from sosie.index.slice_store import slice_table
 from sosie.index.slices import SliceIndex
 from sosie.kernels.slices.lists import list_bytes, slice_edges
 from sosie.types import Signatures
@@ -74,7 +75,7 @@ def test_search_does_what_the_papers_say(kind, count, bits, width, k, data):
 @pytest.mark.parametrize(("bits", "width"), [(1, 2), (63, 16), (64, 16), (100, 28), (1000, 7), (4096, 12)])
 def test_the_lists_hold_every_row_once_in_every_slice(bits, width):
     rows = signatures("clustered", 50, bits)
-    lists = SliceIndex(rows, width)._store.table(50).lists
+    lists = slice_table(SliceIndex(rows, width)._state).lists
     spans = slices_of(bits, width)
     assert list(zip(lists.edges[:-1], lists.edges[1:], strict=True)) == spans
     for which, span in enumerate(spans):
@@ -189,7 +190,7 @@ def test_lists_are_made_anew_seldom_and_without_removed_rows(monkeypatch):
     for row in range(100, 600):
         index.add(Signatures(rows.words[row : row + 1]))
     assert 2 <= len(built) <= 30
-    table = index._store.table(len(index))
+    table = slice_table(index._state)
     assert table.lists.rows.shape[1] == table.listed - 50
     queries = queries_near(rows)
     matches = index.search(queries, 9)
@@ -201,25 +202,29 @@ build = slice_store.build_lists
 
 
 def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: 10_000_000)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: 10_000_000)
     rows = signatures("random", 10, 56)
     with pytest.raises(UsageError, match=r"28-bit slices need about 2.1 GB of memory, and this machine has 10.0 MB"):
         SliceIndex(rows, 28)
     index = SliceIndex(rows, 8)
-    monkeypatch.setattr("sosie.index.room.physical_memory", lambda: 10_000)
+    monkeypatch.setattr("sosie.index.base.physical_memory", lambda: 10_000)
     with pytest.raises(UsageError, match="110 rows"):
         index.add(signatures("random", 100, 56))
     assert len(index) == len(index.ids) == 10
 
 
-def test_the_effort_can_be_replaced():
+def test_the_effort_is_an_argument_of_the_search():
     rows = signatures("clustered", 300, 256)
     queries = queries_near(rows)
     index = SliceIndex(rows)
     assert (index.slices, index.width, index.effort) == (16, 16, SliceSearch())
     few = index.search(queries, 5).counters["lists"]
-    index.effort = SliceSearch(breadth=1)
-    assert index.search(queries, 5).counters["lists"] == 5 * 16 * 17 < few
+    narrow = SliceSearch(breadth=1)
+    assert index.search(queries, 5, effort=narrow).counters["lists"] == 5 * 16 * 17 < few
+    assert index.within(queries, 64, effort=narrow).counters["breadth"] == 1
+    assert index.search(queries, 5).counters["lists"] == few and index.effort == SliceSearch()
+    with pytest.raises(UsageError, match="is a SliceSearch, got 1"):
+        index.search(queries, 5, effort=1)
 
 
 @pytest.mark.parametrize(
@@ -246,8 +251,7 @@ def test_a_breadth_beyond_the_slices_is_refused(options):
         SliceIndex(rows, 8, SliceSearch(**options))
     index = SliceIndex(rows, 8, SliceSearch(7))
     with pytest.raises(UsageError, match="more than the 7 bits"):
-        index.effort = SliceSearch(8)
-    assert index.effort == SliceSearch(7)
+        index.search(rows, 1, effort=SliceSearch(8))
     assert SliceIndex(signatures("random", 3, 2)).effort.breadth == 2
 
 
@@ -257,11 +261,9 @@ def test_the_recall_is_stated_where_it_is_known():
     assert index.search(rows, 5).recall is None
     assert (index.within(rows, 15).recall, index.within(rows, 16).recall) == (1.0, None)
     for effort in (SliceSearch(None, 1), SliceSearch(None, stop="certain"), SliceSearch(None, stop="all")):
-        index.effort = effort
-        assert index.search(rows.take(np.arange(9)), 5).recall == 1.0
-        assert index.within(rows.take(np.arange(9)), 60).recall == 1.0
-    index.effort = SliceSearch(None, 5, j=1)
-    assert index.search(rows, 5).recall is None
+        assert index.search(rows.take(np.arange(9)), 5, effort=effort).recall == 1.0
+        assert index.within(rows.take(np.arange(9)), 60, effort=effort).recall == 1.0
+    assert index.search(rows, 5, effort=SliceSearch(None, 5, j=1)).recall is None
 
 
 def test_many_rows_are_chosen_as_few_are():
@@ -272,15 +274,15 @@ def test_many_rows_are_chosen_as_few_are():
     few, oracle = SliceIndex(rows, 12), SliceOracle(rows, 12)
     for breadth in range(5):
         for candidates in (1, 200):
-            few.effort = SliceSearch(breadth, candidates)
-            found = listed(few.search(queries, 30))
-            assert found == [oracle.search(number(words), 30, few.effort)[0] for words in queries.words]
+            effort = SliceSearch(breadth, candidates)
+            found = listed(few.search(queries, 30, effort=effort))
+            assert found == [oracle.search(number(words), 30, effort)[0] for words in queries.words]
     few.remove(gone)
     oracle.remove(gone)
     for candidates in (30, 2000):
-        few.effort = SliceSearch(3, candidates)
-        found = listed(few.search(queries, 30))
-        assert found == [oracle.search(number(words), 30, few.effort)[0] for words in queries.words]
+        effort = SliceSearch(3, candidates)
+        found = listed(few.search(queries, 30, effort=effort))
+        assert found == [oracle.search(number(words), 30, effort)[0] for words in queries.words]
 
 
 def test_widths_are_checked():

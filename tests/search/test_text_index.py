@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +12,9 @@ import pytest
 import sosie
 from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
+from sosie.index.registry import KINDS, check_kind, effort_of, kind_of, make_index
 from sosie.search.entries import Entries, Form, sign_entries
 from sosie.search.files import load_text_index
-from sosie.search.kinds import KINDS, check_kind, kind_of, make_index, set_effort
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.storage.room import Room
@@ -77,14 +77,22 @@ def test_the_effort_of_a_search_is_that_of_the_kind():
     rows = Signatures(np.arange(9, dtype=np.uint64))
     index = make_index("slices", rows, {"slice_width": 8})
     assert index.width == 8 and index.effort == sosie.SliceSearch()
-    set_effort(index, {"breadth": 5, "candidates": 7, "stop": None})
-    assert index.effort == sosie.SliceSearch(breadth=5, candidates=7)
-    set_effort(index, {"breadth": None})
-    assert index.effort.breadth == 5
+    assert effort_of(index, {"breadth": 5, "candidates": 7, "stop": None}) == sosie.SliceSearch(5, candidates=7)
+    assert effort_of(index, {"breadth": None}) is None
+    few = TextIndex(index).search(Entries(rows), 1, effort=sosie.SliceSearch(1)).counters["lists"]
+    assert few < TextIndex(index).search(Entries(rows), 1).counters["lists"] and index.effort == sosie.SliceSearch()
+    assert effort_of(make_index("probes", rows, {"probes": 3}), {"probes": 5}) == sosie.ProbeSearch(5)
+    assert make_index("probes", rows, {"probes": 3}).effort == sosie.ProbeSearch(3)
     with pytest.raises(UsageError, match="breadth must be at least 0"):
-        set_effort(index, {"breadth": -1})
+        effort_of(index, {"breadth": -1})
     with pytest.raises(UsageError, match="--breadth is for an index of the kind slices, not flat"):
-        set_effort(make_index("flat", rows, {}), {"breadth": 5})
+        effort_of(make_index("flat", rows, {}), {"breadth": 5})
+    with pytest.raises(UsageError, match="FlatIndex is exact"):
+        TextIndex(make_index("flat", rows, {})).within(Entries(rows), 1, effort=sosie.SliceSearch())
+    with pytest.raises(UsageError, match="index of keys"):
+        TextIndex(sosie.KeyIndex(Keys(np.ones((2, 2), np.uint64)))).search(
+            Entries(Keys(np.ones((2, 2), np.uint64))), effort=sosie.SliceSearch()
+        )
 
 
 def test_queries_bring_the_sums_behind_their_bits_where_a_kind_wants_them(tmp_path, monkeypatch):
@@ -100,7 +108,11 @@ def test_queries_bring_the_sums_behind_their_bits_where_a_kind_wants_them(tmp_pa
 def test_every_option_of_a_kind_is_a_parameter_of_its_class():
     for kind in KINDS.values():
         taken = inspect.signature(kind.load().__init__).parameters
-        assert {option.parameter or option.name for option in kind.options} <= set(taken)
+        searched = {option.name for option in kind.effort}
+        assert {option.parameter or option.name for option in kind.options} <= {*taken, *searched}
+        if kind.search is not None:
+            assert "effort" in taken and searched <= {field.name for field in fields(kind.search.load())}
+        assert bool(searched) == (kind.search is not None)
 
 
 def test_a_kind_holds_what_it_can():
@@ -118,3 +130,27 @@ def test_numbers_can_be_removed_as_they_are_written():
     index.add(Entries(Signatures(np.array([9], np.uint64), ids=pa.array([2], pa.int32()))))
     assert index.index.row_ids.present.to_pylist() == [0, 1, 2]
     assert index.search(Entries(Signatures(np.array([9], np.uint64))), 1).rows.tolist() == [4]
+
+
+def test_ids_of_documents_that_are_cut_are_strings(tmp_path):
+    index = TextIndex.build(entries(Form(texts=True, windows=Windows(4, 2)), tmp_path), sosie.Simhash().fit())
+    for ids in ([5], ["a", 5], [None]):
+        with pytest.raises(MismatchError, match=r"no document has the id (5|None): the ids of .* are strings"):
+            index.remove(ids)
+    with pytest.raises(MismatchError, match=r"no document has the id 'x' \(1 of 2 are unknown"):
+        index.remove(["a", "x"])
+    assert len(index) == 7 and index.remove(["a"]) == 2
+
+
+def test_what_is_refused_leaves_texts_and_places(tmp_path, monkeypatch):
+    index = TextIndex.build(entries(Form(texts=True, windows=Windows(4, 2)), tmp_path), sosie.Simhash().fit())
+    more = index.sign(["an owl sat in the old oak tree"], ids=["e"])
+    for error in (MemoryError(), KeyboardInterrupt()):
+        with monkeypatch.context() as patch, pytest.raises(type(error)):
+            patch.setattr(type(index.index), "_appended", lambda *args, error=error: (_ for _ in ()).throw(error))
+            index.add(more)
+        assert len(index) == len(index.texts) == len(index.places) == 7
+    index.add(more)
+    assert len(index) == len(index.texts) == len(index.places) == 7 + len(more)
+    found = index.search(index.sign(["an owl sat in"]), 1)
+    assert found.ids.to_pylist() == ["e#0"] and index.texts.text(int(found.rows[0])) == "an owl sat in"

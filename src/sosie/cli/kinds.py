@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from sosie.cli.options import F
-from sosie.search.kinds import KINDS, Option
+from sosie.index.registry import KINDS, Option
 from sosie.search.windows import Windows
 
 
@@ -29,7 +29,7 @@ def built_with(options: dict[str, Any]) -> dict[str, Any]:
     return {each.name: options[each.name] for kind in KINDS.values() for each in kind.options}
 
 
-def effort_of(options: dict[str, Any]) -> dict[str, Any]:
+def efforts_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return how far to search, out of a command's options."""
     return {each.name: options[each.name] for kind in KINDS.values() for each in kind.effort}
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sosie.cli.found import FORMATS, format_of, render_found, render_summary, write_found
-from sosie.cli.kinds import effort_of, effort_options, windows_of
+from sosie.cli.kinds import effort_options, efforts_of, windows_of
 from sosie.cli.options import column_options, is_given, refuse_reading, run_options, source_of
 from sosie.cli.progress import progress
 from sosie.documents.inputs import list_inputs
@@ -59,7 +59,7 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         _check_output(directory, inputs, options)
     job = IndexSearch(
         k=WANTED if options["k"] is None else options["k"],
-        effort=effort_of(options),
+        effort=efforts_of(options),
         windows=windows_of(options, WORDS) if is_given("words") or is_given("overlap") else None,
         **{name: options[name] for name in ("radius", "first", "exclude_self", "passages")},
     )

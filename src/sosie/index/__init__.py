@@ -1,19 +1,15 @@
-"""WHERE ARE THE NEAR ONES? One index per file; `base` states what every Hamming index promises."""
+"""WHERE ARE THE NEAR ONES? One index per file; `base` and `hamming` state what every one promises."""
 
 from importlib import import_module
 from typing import Any
 
+from sosie.index.registry import HOMES
+
 _HOMES = {
-    "BlockIndex": "blocks",
-    "FlatIndex": "flat",
-    "Index": "base",
-    "KeyIndex": "keys",
-    "MultiIndex": "multi",
-    "PlaneIndex": "planes",
-    "ProbeIndex": "probes",
-    "SliceIndex": "slices",
-    "SliceSearch": "slice_search",
-    "load_index": "files",
+    **HOMES,
+    "HammingIndex": "sosie.index.hamming",
+    "Index": "sosie.index.base",
+    "load_index": "sosie.index.files",
 }
 
 
@@ -21,4 +17,4 @@ def __getattr__(name: str) -> Any:
     """Import a class when it is first asked for: whoever needs one index does not load the kernels of all."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"sosie.index.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

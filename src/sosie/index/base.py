@@ -1,192 +1,172 @@
-"""The contract of every Hamming index."""
+"""The contract of every index: rows that are added, removed and saved, and found beside all that."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
-import numpy as np
-
-from sosie.errors import MismatchError, StorageError, UsageError
-from sosie.index.exclude import lowest, nearest, without_self
-from sosie.index.files import State, write_index
+from sosie.errors import MismatchError, UsageError
+from sosie.index.files import SavedIndex, write_index
 from sosie.index.ids import RowIds
-from sosie.types import I64, U64, Matches, Signatures
+from sosie.storage.resident import physical_memory
+from sosie.storage.size import show_size
+from sosie.types import U64, Keys, Matches, Signatures
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class State:
+    """An index between two changes: the ids of its rows, which of them are there, and what it holds of them.
+
+    Neither ever changes. `stored` may have room behind its rows that later rows are written to; it knows how many rows
+    are its own, and whether they are there is told by the bits of `ids`.
+    """
+
+    ids: RowIds
+    stored: Any
+
+    def __len__(self) -> int:
+        return self.ids.present_count
+
+    def named(self, matches: Matches) -> Matches:
+        """Return matches with the ids of their rows."""
+        return dataclasses.replace(matches, ids=self.ids.of(matches.rows))
 
 
 class Index(ABC):
-    """Signatures that can be searched by Hamming distance.
+    """Rows that can be found: signatures by Hamming distance (`HammingIndex`), keys by those they share (`KeyIndex`).
 
     - **Rows** are numbered from 0 in the order of adding and keep their numbers when others are removed.
       `len(index)` is the number of rows that are present.
-    - **Near** means `distance <= radius`. Matches of a query are ordered by (distance, row); ties go to the lower row.
-    - **Results are ragged** (`Matches`): `search` gives k rows for every query, or all rows if there are fewer;
-      `within` gives as many as there are, possibly none. An index without rows gives empty results.
-    - **Ids** travel with the rows: `matches.ids`. Rows added without ids go on being numbered. Adding an id that is
-      present raises `MismatchError`, and so does removing one that is not; then nothing has changed.
-    - **Widths and specs** are checked before any comparison: other bits, or another known digest, raise
-      `MismatchError`. A k below 1 or a radius outside 0..bits raises `UsageError`.
-    - **Threads** (None: all cores) never change a result. Searches may run side by side, but not beside `add` or
-      `remove`.
-    - **Counters** tell the work: `comparisons` is the number of rows that had to be looked at, over all queries.
-    - **Recall** is stated: `matches.recall` is the share of the exact answer that is to be expected, 1 where the answer
-      is exact, None where nothing is known.
+    - **Results are ragged** (`Matches`), ordered by (distance, row); ties go to the lower row.
+    - **Ids** travel with the rows: `matches.ids`. Rows added without ids go on being numbered, by their row; ids that
+      are given are what they say. Adding an id that is present raises `MismatchError`, and so does removing one that
+      is not.
+    - **Changes are whole**: an `add` or `remove` that fails, for whatever reason, has changed nothing.
+    - **Searches may run beside changes.** An index has one state that never changes; `add` and `remove` make another
+      one and put it in its place at once. A search works on the state that it began with, so its answer is that of some
+      moment between two changes. Changes from several threads take turns.
+    - **Shapes and spaces** are checked before anything is compared: other bits or tables, or another known space (by
+      default the digest of what made the rows), raise `MismatchError`.
+    - **Threads** (None: all cores) never change a result.
+    - **Counters** tell the work that a search took.
 
-    An implementation builds on the hooks `_append`, `_forget`, `_top`, `_near` and `_words`, which may rely on checked
-    arguments and on at least one row and one query; `_state` and `_restore` let it be saved. An approximate index
-    documents which part of this it relaxes.
+    An implementation builds on the hooks below. They get the state, may rely on checked arguments, and change nothing
+    that belongs to it.
     """
 
-    def __init__(self, signatures: Signatures) -> None:
-        self._bits = signatures.bits
-        self._digest = signatures.digest
-        self._ids = RowIds()
-        self._removed = np.empty(0, np.int64)
-        self.add(signatures)
+    def __init__(self, rows: Signatures | Keys) -> None:
+        self._digest, self._space = rows.digest, rows.space
+        self._lock = threading.Lock()
+        self._state = State(RowIds(), self._nothing_stored())
+        self.add(rows)
 
     def __len__(self) -> int:
-        return len(self._ids) - len(self._removed)
-
-    @property
-    def bits(self) -> int:
-        """The width of the signatures."""
-        return self._bits
+        return len(self._state)
 
     @property
     def digest(self) -> str | None:
-        """The spec that made the signatures, None if unknown."""
+        """The spec that made the rows, None if unknown."""
         return self._digest
+
+    @property
+    def space(self) -> str | None:
+        """The comparison that the rows are made for, None if unknown."""
+        return self._space
 
     @property
     def ids(self) -> Any:
         """The id of every row that was ever added, by row number, as an Arrow array."""
-        return self._ids.all
+        return self._state.ids.all
 
     @property
     def row_ids(self) -> RowIds:
-        """What knows the rows by their ids."""
-        return self._ids
+        """What knows the rows by their ids, as it is now."""
+        return self._state.ids
 
-    @property
-    def signatures(self) -> Signatures:
-        """The rows that are present, with their ids, in order."""
-        rows = np.delete(np.arange(len(self._ids)), self._removed)
-        return Signatures(self._words()[rows], self.bits, self._ids.of(rows), self.digest)
-
-    def search(self, queries: Signatures, k: int, *, exclude_self: bool = False, threads: int | None = None) -> Matches:
-        """Return the k nearest rows of each query; with `exclude_self`, of those that have another id than it."""
-        self._check(queries)
-        if k < 1:
-            raise UsageError(f"k must be at least 1, got {k}")
-        if not len(self) or not len(queries):
-            return self._nothing(len(queries))
-        found = self._named(self._top(queries, min(k + exclude_self, len(self)), threads))
-        return nearest(without_self(found, queries.ids), k) if exclude_self else found
-
-    def within(
-        self,
-        queries: Signatures,
-        radius: int,
-        *,
-        first: bool = False,
-        exclude_self: bool = False,
-        threads: int | None = None,
-    ) -> Matches:
-        """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row.
-
-        With `exclude_self`, rows that have the id of the query do not count.
-        """
-        self._check(queries)
-        if not 0 <= radius <= self.bits:
-            raise UsageError(f"radius must be between 0 and {self.bits}, got {radius}")
-        if not len(self) or not len(queries):
-            return self._nothing(len(queries))
-        found = self._named(self._near(queries, radius, first and not exclude_self, threads))
-        if not exclude_self:
-            return found
-        found = without_self(found, queries.ids)
-        return lowest(found) if first else found
-
-    def add(self, signatures: Signatures) -> None:
-        """Append rows; they are found at once."""
-        self._check(signatures)
-        self._ids.add(signatures.ids)
-        if len(signatures):
-            self._append(signatures.words)
+    def add(self, rows: Any) -> None:
+        """Append rows; they are found at once. More than the machine's memory can hold is refused."""
+        with self._lock:
+            state = self._state
+            self._check(rows)
+            self._check_room(len(state.ids) + len(rows))
+            ids = state.ids.added(rows.ids, numbered=rows.numbered)
+            self._state = State(ids, self._appended(state, ids, _values(rows)) if len(rows) else state.stored)
 
     def remove(self, ids: Any) -> None:
         """Remove rows by their ids (an Arrow array or any sequence); the other rows keep their numbers."""
-        rows = self._ids.remove(ids)
-        self._removed = np.concatenate([self._removed, rows])
-        if len(rows):
-            self._forget(rows)
+        with self._lock:
+            self._state = State(self._state.ids.without(ids)[0], self._state.stored)
 
     def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the index to a directory, from which `load_index` maps it without building it again.
 
         The directory appears whole. It must not exist or be empty; `overwrite` replaces one that Sosie wrote.
         """
-        parameters, arrays = self._state()
-        state = {"bits": self.bits, **parameters}, {"removed": self._removed, **arrays}
-        write_index(directory, type(self).__name__, self._ids, self.digest, state, overwrite=overwrite)
+        state = self._state
+        parameters, arrays = self._saved(state)
+        arrays = {"removed": state.ids.removed, **arrays}
+        saved = SavedIndex(type(self).__name__, state.ids, self.digest, self.space, parameters, arrays)
+        write_index(directory, saved, overwrite=overwrite)
 
     @classmethod
-    def restored(cls, ids: RowIds, digest: str | None, state: State) -> Self:
+    def restored(cls, saved: SavedIndex) -> Self:
         """Return the index that `save` wrote; for `load_index`, which has checked what it can."""
-        parameters, arrays = state
         index = cls.__new__(cls)
-        index._bits, index._digest, index._ids = int(parameters["bits"]), digest, ids
-        index._removed = np.array(arrays["removed"])
-        index._restore(parameters, arrays)
+        index._digest, index._space = saved.digest, saved.space
+        index._lock = threading.Lock()
+        index._state = State(saved.ids, index._restored(saved.ids, saved.parameters, saved.arrays))
         return index
 
     @abstractmethod
-    def _append(self, words: U64) -> None:
-        """Store rows after those that are there."""
+    def _nothing_stored(self) -> Any:
+        """Return what is stored of no rows."""
 
     @abstractmethod
-    def _forget(self, rows: I64) -> None:
-        """Never find these rows again."""
+    def _appended(self, state: State, ids: RowIds, values: U64) -> Any:
+        """Return what is stored when rows follow those of a state; `ids` are those of all, of the new ones too."""
 
     @abstractmethod
-    def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
-        """Find the k nearest rows; k is at most the number of rows."""
+    def _check(self, other: Any) -> None:
+        """Refuse rows and queries that are not of the shape or the space that the rows have."""
 
     @abstractmethod
-    def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
-        """Find the rows within a radius."""
+    def _check_room(self, rows: int) -> None:
+        """Refuse so many rows if they need more than the machine has, with `check_room`."""
 
-    @abstractmethod
-    def _words(self) -> U64:
-        """Return the words of every row that was ever added; those of removed rows do not matter."""
+    def _saved(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the parameters (JSON) and the arrays from which `_restored` makes what is stored."""
+        raise UsageError(f"{type(self).__name__} cannot be saved: save its rows, and build it from them")
 
-    def _state(self) -> State:
-        """Return the parameters (JSON) and the arrays from which `_restore` makes the index again."""
-        raise UsageError(f"{type(self).__name__} cannot be saved: save its signatures, and build it from them")
+    def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
+        """Take over the parameters, and return what is stored.
 
-    def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        """Take over parameters and arrays; the arrays cannot be written, and nothing about them is sure but the bytes.
-
-        What does not fit raises `StorageError`, whose text names no file.
+        The arrays cannot be written, and nothing about them is sure but the bytes. What does not fit raises
+        `StorageError`, whose text names no file.
         """
-        raise StorageError(f"{type(self).__name__} cannot be loaded")
+        raise UsageError(f"{type(self).__name__} cannot be loaded")
 
-    def _check(self, other: Signatures) -> None:
-        if other.bits != self.bits:
-            raise MismatchError(f"signatures of {other.bits} bits do not fit an index of {self.bits} bits")
-        if self.digest is not None and other.digest is not None and other.digest != self.digest:
-            raise MismatchError(
-                f"signatures of spec {other.digest} do not fit an index of spec {self.digest}: sign both the same way"
-            )
+    def _check_space(self, other: Signatures | Keys, what: str, remedy: str) -> None:
+        if self.space is not None and other.space is not None and other.space != self.space:
+            theirs, own = _made_by(other.digest, other.space), _made_by(self.digest, self.space)
+            raise MismatchError(f"{what} of {theirs} do not fit an index of {own}: {remedy}")
 
-    def _nothing(self, queries: int) -> Matches:
-        empty = np.empty(0, np.int64)
-        return self._named(
-            Matches(np.zeros(queries + 1, np.int64), empty, empty.astype(np.int32), None, {"comparisons": 0}, 1.0)
+
+def check_room(what: str, needed: int, remedy: str) -> None:
+    """Refuse what takes more memory than the machine has, with the figure and what to do instead."""
+    there = physical_memory()
+    if needed > there:
+        raise UsageError(
+            f"{what} need about {show_size(needed)} of memory, and this machine has {show_size(there)}: {remedy}"
         )
 
-    def _named(self, matches: Matches) -> Matches:
-        return dataclasses.replace(matches, ids=self._ids.of(matches.rows))
+
+def _made_by(digest: str | None, space: str) -> str:
+    return f"spec {digest}" if digest == space else f"space {space}"
+
+
+def _values(rows: Signatures | Keys) -> U64:
+    return rows.words if isinstance(rows, Signatures) else rows.values

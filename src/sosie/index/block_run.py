@@ -1,22 +1,88 @@
-"""A run of consecutive rows of a block index, with tables of its own."""
+"""Block tables: bits cut into blocks, and a run of rows by the headers that are made of some of the blocks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from sosie.arrays import read_only
-from sosie.errors import StorageError
-from sosie.index.cut import Cut
+from sosie.errors import StorageError, UsageError
 from sosie.index.files import check_array, check_starts
 from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.blocks import Addresses, BlockTables, Store, fill_table, find_near
 from sosie.kernels.tables.hits import Hits
 from sosie.parallel import ordered_map
-from sosie.types import U64
+from sosie.types import I64, U64
+
+TABLES = "near", "rows", "starts"  # the arrays of a run
+UNCUT = 1, 0  # one block, none in the header
+_PROBE = 64  # the cost of a look-up, in comparisons
+_TABLES = 64  # more are never worth it, unless asked for
+_MOST = 10_000  # tables
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCut:
+    """Bits cut into blocks, block i from `edges[i]` to `edges[i + 1]`, and the blocks of every table's header.
+
+    Signatures that differ in at most as many bits as there are blocks outside a header agree in some header.
+
+    >>> cut = BlockCut.of(bits=64, blocks=5, chosen=2)
+    >>> cut.edges.tolist(), len(cut.headers), cut.header_bits(0)
+    ([0, 12, 25, 38, 51, 64], 10, 25)
+    """
+
+    edges: I64
+    headers: list[tuple[int, ...]]
+    masks: U64
+
+    @staticmethod
+    def of(bits: int, blocks: int, chosen: int) -> BlockCut:
+        """Cut bits into blocks of equal width, up to one, with a table for every choice of `chosen` blocks."""
+        edges = np.arange(blocks + 1) * bits // blocks
+        headers = list(combinations(range(blocks), chosen))
+        of_block = np.array([_mask(start, stop, -(-bits // 64)) for start, stop in pairwise(edges.tolist())])
+        masks = np.array([np.bitwise_or.reduce(of_block[list(header)]) for header in headers])
+        return BlockCut(edges, headers, masks)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of blocks, and how many of them are in a header."""
+        return len(self.edges) - 1, len(self.headers[0])
+
+    def header_bits(self, table: int) -> int:
+        """Return the number of bits of a table's header."""
+        return int(sum(self.edges[block + 1] - self.edges[block] for block in self.headers[table]))
+
+    def addresses(self, bits: int) -> Addresses:
+        """Return how headers become addresses of up to `bits` bits: as they are if they fit, else folded by XOR."""
+        bits = min(bits, max(map(self.header_bits, range(len(self.headers)))))
+        moves = [self._fold(header, bits) for header in self.headers]
+        padded = np.zeros((len(moves), max(map(len, moves)), 4), np.uint64)
+        for table, steps in enumerate(moves):
+            padded[table, : len(steps)] = np.array(steps, np.uint64).reshape(-1, 4)
+        return Addresses(padded, self.masks, bits)
+
+    def columns(self) -> I64:
+        """Return for each table the word with the fewest bits in its header: it tells rows with equal headers apart."""
+        width = np.minimum(64, self.edges[-1] - 64 * np.arange(self.masks.shape[1]))
+        return np.asarray(np.argmax(width - np.bitwise_count(self.masks), axis=1))
+
+    def _fold(self, header: tuple[int, ...], bits: int) -> list[tuple[int, int, int, int]]:
+        """Return the moves (word, down, mask, up) of a header's bits, each as long as word and address allow."""
+        moves, place = [], 0
+        for block in header:
+            bit, stop = int(self.edges[block]), int(self.edges[block + 1])
+            while bit < stop:
+                width = min(stop - bit, 64 - bit % 64, bits - place)
+                moves.append((bit // 64, bit % 64, (1 << width) - 1, place))
+                bit, place = bit + width, (place + width) % bits
+        return moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +91,14 @@ class BlockRun:
 
     first: int
     count: int
-    cut: Cut
+    cut: BlockCut
     tables: BlockTables
 
+    def __len__(self) -> int:
+        return self.count
+
     @staticmethod
-    def of(words: U64, first: int, cut: Cut, address_bits: int | None = None) -> BlockRun:
+    def of(words: U64, first: int, cut: BlockCut, address_bits: int | None = None) -> BlockRun:
         """Sort rows into their tables, side by side on threads; addresses follow from the rows, unless given."""
         count, tables = len(words), len(cut.headers)
         addresses = cut.addresses(address_bits or _address_bits(count))
@@ -47,15 +116,15 @@ class BlockRun:
 
     def arrays(self) -> dict[str, Any]:
         """Return what `restored` needs besides the cut."""
-        return {"near": self.tables.near, "rows": self.tables.rows, "starts": self.tables.starts}
+        return {name: getattr(self.tables, name) for name in TABLES}
 
     @staticmethod
     def restored(
-        first: int, count: int, cut: Cut, arrays: Mapping[str, Any], address_bits: int | None = None
+        first: int, count: int, cut: BlockCut, arrays: Mapping[str, Any], address_bits: int | None = None
     ) -> BlockRun:
         """Return a run from its arrays, which were read from a file and are not trusted."""
         addresses, tables = cut.addresses(address_bits or _address_bits(count)), len(cut.headers)
-        near, rows, starts = (arrays[name] for name in ("near", "rows", "starts"))
+        near, rows, starts = (arrays[name] for name in TABLES)
         check_array(near, np.uint64, (tables, count + LANES))
         check_array(rows, np.uint32, (tables, count))
         check_array(starts, np.uint32, (tables, (1 << addresses.bits) + 1))
@@ -79,3 +148,42 @@ def _frozen(tables: BlockTables) -> BlockTables:
     moves, masks, bits = tables.addresses
     addresses = Addresses(read_only(moves), read_only(masks), bits)
     return BlockTables(addresses, *(read_only(array) for array in tables[1:]))
+
+
+def checked_shape(bits: int, radius: int, blocks: int | None, header: int | None) -> tuple[int, int | None, int | None]:
+    """Return the radius that the tables guarantee, and blocks and header: both, or neither if none was given."""
+    if radius < 0:
+        raise UsageError(f"radius must be at least 0, got {radius}")
+    if blocks is None and header is None:
+        return min(radius, bits - 1), None, None
+    if header is None:
+        header = (blocks or 0) - radius
+    if blocks is None:
+        blocks = radius + header
+    if not 1 <= header <= blocks <= bits or blocks - header < radius:
+        raise UsageError(
+            f"{blocks} blocks with {header} in the header do not guarantee radius {radius} of {bits} bits: choose "
+            f"at least 1 block in the header, and from header + radius to {bits} blocks"
+        )
+    if math.comb(blocks, header) > _MOST:
+        raise UsageError(f"{header} of {blocks} blocks make more than {_MOST:,} tables: choose a smaller header")
+    return blocks - header, blocks, header
+
+
+def choose_header(bits: int, radius: int, rows: int) -> int:
+    """Return the number of blocks in a header that costs least.
+
+    >>> [choose_header(64, 3, 1 << log) for log in (20, 22, 23, 30, 33)]
+    [1, 1, 2, 2, 3]
+    """
+
+    def cost(header: int) -> float:
+        blocks = radius + header
+        return math.comb(blocks, header) * (_PROBE + rows * math.exp2(-bits * header / blocks))
+
+    few = [header for header in range(2, bits - radius + 1) if math.comb(radius + header, header) <= _TABLES]
+    return min([1, *few], key=cost)
+
+
+def _mask(start: int, stop: int, words: int) -> U64:
+    return np.frombuffer(((1 << stop) - (1 << start)).to_bytes(8 * words, "little"), np.uint64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib import import_module
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,29 +13,32 @@ from numpy.typing import NDArray
 
 from sosie.errors import SosieError, StorageError, UsageError
 from sosie.index.ids import RowIds
+from sosie.index.registry import CLASSES
 from sosie.storage.ids import id_arrays, ids_of
 from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.storage.output import OutputDirectory
 
 if TYPE_CHECKING:
-    from sosie.index.base import Index
+    from sosie.index.hamming import HammingIndex
     from sosie.index.keys import KeyIndex
 
 KIND = "index"
-State = tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]  # parameters, as JSON has them, and arrays
-_HOMES = {
-    "BlockIndex": "sosie.index.blocks",
-    "FlatIndex": "sosie.index.flat",
-    "KeyIndex": "sosie.index.keys",
-    "MultiIndex": "sosie.index.multi",
-    "ProbeIndex": "sosie.index.probes",
-    "SliceIndex": "sosie.index.slices",
-    "PlaneIndex": "sosie.index.planes",
-}
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 
 
-def load_index(directory: str | os.PathLike[str]) -> Index | KeyIndex:
+@dataclass(frozen=True, eq=False)
+class SavedIndex:
+    """All that is saved of an index of the class `name`: parameters, as JSON has them, and arrays."""
+
+    name: str
+    ids: RowIds
+    digest: str | None
+    space: str | None
+    parameters: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+
+
+def load_index(directory: str | os.PathLike[str]) -> HammingIndex | KeyIndex:
     """Read an index that was saved: checked, then memory-mapped, not built again.
 
     It can be searched, changed and saved again; what a change touches is copied to memory, the files stay as they are.
@@ -50,37 +53,31 @@ def load_index(directory: str | os.PathLike[str]) -> Index | KeyIndex:
     """
     meta, arrays = read_artefact(directory, KIND)
     name = meta.get("class")
-    if name not in _HOMES:
+    if name not in CLASSES:
         raise StorageError(f"{directory}: holds an index of the class {name!r}, unknown to this version. Update Sosie.")
-    made: type[Index] | type[KeyIndex] = getattr(import_module(_HOMES[name]), name)
+    made: type[HammingIndex] | type[KeyIndex] = CLASSES[name].load()
     try:
         ids = _restored_ids(int(meta["rows"]), meta["id_type"], arrays)
-        return made.restored(ids, meta["digest"], (meta["parameters"], arrays))
+        digest, space = meta["digest"], meta.get("space", meta["digest"])
+        return made.restored(SavedIndex(name, ids, digest, space, meta["parameters"], arrays))
     except (AttributeError, KeyError, TypeError, ValueError, IndexError, SosieError, pa.ArrowInvalid) as error:
         message = f"{directory}: is not an index of this version ({error}). Build it again."
         raise StorageError(message) from error
 
 
-def write_index(
-    directory: str | os.PathLike[str],
-    name: str,
-    ids: RowIds,
-    digest: str | None,
-    state: State,
-    *,
-    overwrite: bool,
-) -> None:
-    """Write an index of the class `name` so that it appears whole."""
-    parameters, arrays = state
-    kind = None
+def write_index(directory: str | os.PathLike[str], saved: SavedIndex, *, overwrite: bool) -> None:
+    """Write an index so that it appears whole."""
+    arrays, ids, kind = saved.arrays, saved.ids, None
     if not ids.numbered:
-        kind = str(ids.all.type)
-        if kind not in _ID_TYPES and not pa.types.is_integer(ids.all.type):
+        kind = str(ids.type)
+        if kind not in _ID_TYPES and not pa.types.is_integer(ids.type):
             raise UsageError(f"ids of type {kind} cannot be saved: use strings or integers")
         arrays = {**arrays, **id_arrays(ids.all)}
-    meta = {"class": name, "parameters": parameters, "rows": len(ids), "id_type": kind}
+    meta = {"class": saved.name, "parameters": saved.parameters, "rows": len(ids), "id_type": kind}
+    if saved.space != saved.digest:
+        meta["space"] = saved.space
     with OutputDirectory(directory, overwrite) as output:
-        write_artefact(output.path, KIND, arrays, digest=digest, meta=meta)
+        write_artefact(output.path, KIND, arrays, digest=saved.digest, meta=meta)
 
 
 def check_array(array: NDArray[Any], dtype: type, shape: tuple[int, ...]) -> None:

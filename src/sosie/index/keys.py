@@ -2,29 +2,63 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sosie.arrays import read_only
 from sosie.errors import MismatchError, StorageError
-from sosie.index.files import State, check_array, check_starts, write_index
-from sosie.index.ids import RowIds
-from sosie.index.room import check_room
+from sosie.index.answers import joined_matches, without_self
+from sosie.index.base import Index, State, check_room
+from sosie.index.files import check_array, check_starts
+from sosie.index.ids import RowIds, are_live
+from sosie.index.segments import Segments, with_rows_of
 from sosie.kernels.tables.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
-from sosie.kernels.tables.keys import KeyTables, build_tables, directory_bits, find_rows, most_found
+from sosie.kernels.tables.keys import KeyTables, build_tables, directory_bits, find_few_rows, find_rows, most_found
 from sosie.parallel import ordered_map, spans
-from sosie.types import I32, I64, U64, Bools, Keys, Matches
+from sosie.types import U64, Keys, Matches, offsets_of
 
 _ROOM = 1 << 20  # rows that one piece of work may find
+_ARRAYS = "values", "keys", "rows", "directory"  # of a run
+_MANY = 16  # rows of a run for each that is found, so that a counter for every one of them is cheap
 
 
-class KeyIndex:
+@dataclass(frozen=True, eq=False)
+class KeyRun:
+    """A run of rows by their keys: the keys as they are, and sorted tables of them."""
+
+    values: U64
+    first: int
+    tables: KeyTables
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def put_rows(self, rows: U64, begin: int) -> None:
+        """Write the keys to the places of their rows, of which `begin` is the first there."""
+        rows[self.first - begin : self.first - begin + len(self)] = self.values
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays from which the run is made again."""
+        tables = self.tables
+        return {"values": self.values, "keys": tables.keys, "rows": tables.rows, "directory": tables.directory}
+
+    def find(self, queries: U64) -> Hits:
+        """Return the rows that share keys with queries, each once, rows in order."""
+        most = most_found(self.tables, queries)
+        if _MANY * int(most.sum()) < len(self):
+            room = room_for_hits(int(most.sum()))
+            return take_hits(room, slice(find_few_rows(self.tables, queries, room)))
+        room = room_for_hits(int(np.minimum(most, len(self)).sum()))
+        return take_hits(room, slice(find_rows(self.tables, queries, self.first, room)))
+
+
+class KeyIndex(Index):
     """Rows by their keys, as sorted tables with a directory, so that a look-up costs a step or two.
 
-    Added rows form a run of their own; a run is merged into the one before it as soon as that is less than twice as
-    long, so that there are few runs and every row is sorted few times.
+    Added rows form a run of their own; runs are merged by the rule of `index.segments`.
 
     >>> index = KeyIndex(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64)))
     >>> found = index.candidates(Keys(np.array([[1, 6]], np.uint64)))
@@ -34,14 +68,7 @@ class KeyIndex:
 
     def __init__(self, keys: Keys) -> None:
         self._tables: int = keys.values.shape[1]
-        self._digest = keys.digest
-        self._ids = RowIds()
-        self._removed = np.empty(0, np.int64)
-        self._runs: list[tuple[U64, int, KeyTables]] = []
-        self.add(keys)
-
-    def __len__(self) -> int:
-        return len(self._ids) - len(self._removed)
+        super().__init__(keys)
 
     @property
     def tables(self) -> int:
@@ -49,109 +76,73 @@ class KeyIndex:
         return self._tables
 
     @property
-    def digest(self) -> str | None:
-        """The spec that made the keys, None if unknown."""
-        return self._digest
+    def keys(self) -> Keys:
+        """The rows that are present, with their ids, in order."""
+        state = self._state
+        rows = state.ids.present_rows
+        ids = None if state.ids.numbered and len(rows) == len(state.ids) else state.ids.of(rows)
+        values = with_rows_of(state.stored.runs, np.empty((0, self._tables), np.uint64))
+        return Keys(values[rows], ids, self.digest, space=self.space)
 
-    @property
-    def ids(self) -> Any:
-        """The id of every row that was ever added, by row number, as an Arrow array."""
-        return self._ids.all
-
-    @property
-    def row_ids(self) -> RowIds:
-        """What knows the rows by their ids."""
-        return self._ids
-
-    def add(self, keys: Keys) -> None:
-        """Append rows; they are found at once. A known id raises `MismatchError`.
-
-        More than the machine's memory can hold is refused.
-        """
-        self._check(keys)
-        rows = len(self._ids) + len(keys)
-        needed = self._tables * (24 * rows + (8 << directory_bits(rows)))
-        check_room(f"{rows:,} rows of {self._tables} keys", needed, "use fewer rows or tables")
-        first = len(self._ids)
-        self._ids.add(keys.ids)
-        values = np.array(keys.values)
-        if not len(values):
-            return
-        while self._runs and len(self._runs[-1][0]) < 2 * len(values):
-            before, first, _ = self._runs.pop()
-            values = np.concatenate([before, values])
-        self._runs.append((values, first, build_tables(values, first)))
-
-    def remove(self, ids: Any) -> None:
-        """Remove rows by their ids; the other rows keep their numbers. An unknown id raises `MismatchError`."""
-        self._removed = np.concatenate([self._removed, self._ids.remove(ids)])
-
-    def candidates(self, queries: Keys, *, threads: int | None = None) -> Matches:
+    def candidates(self, queries: Keys, *, exclude_self: bool = False, threads: int | None = None) -> Matches:
         """Return for each query the rows that share a key in some table, each once.
 
-        They are ordered by (number of tables that do not agree, row); that number is their distance. The counter
-        `looked_up` tells how many table entries were read.
+        They are ordered by (number of tables that do not agree, row); that number is their distance. With
+        `exclude_self`, rows that have the id of the query do not count. The counter `looked_up` tells how many table
+        entries were read.
         """
         self._check(queries)
+        state = self._state
+        runs: Segments[KeyRun] = state.stored
         values = np.ascontiguousarray(queries.values)
-        bounds = sum((most_found(run, values) for _, _, run in self._runs), np.zeros(len(values), np.int64))
-        cuts = spans(np.concatenate([[0], np.cumsum(bounds)]), _ROOM)
-        live = np.ones(len(self._ids), np.bool_)
-        live[self._removed] = False
-        found = list(ordered_map(lambda cut: self._find(values[cut[0] : cut[1]], live), cuts, threads))
-        sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part[0]) for part in found)])
-        rows = np.concatenate([np.empty(0, np.int64), *(part[1] for part in found)])
-        distances = np.concatenate([np.empty(0, np.int32), *(part[2] for part in found)])
-        return Matches(np.cumsum(sizes), rows, distances, self._ids.of(rows), {"looked_up": int(bounds.sum())})
+        bounds = sum((most_found(run.tables, values) for run in runs), np.zeros(len(values), np.int64))
+        cuts = spans(offsets_of(bounds), _ROOM)
+        parts = list(ordered_map(lambda cut: self._find(state, values[slice(*cut)]), cuts, threads))
+        nothing = Matches(np.zeros(1, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
+        found = state.named(replace(joined_matches([nothing, *parts]), counters={"looked_up": int(bounds.sum())}))
+        return without_self(found, queries.ids) if exclude_self else found
 
-    def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the index to a directory, from which `load_index` maps it without building it again.
+    def _find(self, state: State, queries: U64) -> Matches:
+        hits = concat_hits([run.find(queries) for run in state.stored])
+        hits = take_hits(hits, np.flatnonzero(are_live(state.ids.live, hits.rows)))
+        return Matches(*sort_hits(hits, len(queries), self._tables))
 
-        The directory appears whole. It must not exist or be empty; `overwrite` replaces one that Sosie wrote.
-        """
-        arrays: dict[str, Any] = {"removed": self._removed}
-        for i, (values, _, run) in enumerate(self._runs):
-            parts = {"values": values, "keys": run.keys, "rows": run.rows, "directory": run.directory}
-            arrays |= {f"run{i}_{name}": array for name, array in parts.items()}
-        parameters = {"tables": self._tables, "runs": [len(values) for values, _, _ in self._runs]}
-        write_index(directory, "KeyIndex", self._ids, self.digest, (parameters, arrays), overwrite=overwrite)
+    def _nothing_stored(self) -> Segments[KeyRun]:
+        return Segments()
 
-    @classmethod
-    def restored(cls, ids: RowIds, digest: str | None, state: State) -> Self:
-        """Return the index that `save` wrote; for `load_index`, which has checked what it can."""
-        parameters, arrays = state
-        index = cls.__new__(cls)
-        index._tables, index._digest, index._ids, index._runs = int(parameters["tables"]), digest, ids, []
-        index._removed = np.array(arrays["removed"])
-        first = 0
-        for i, count in enumerate(parameters["runs"]):
-            values = arrays[f"run{i}_values"]
-            check_array(values, np.uint64, (count, index._tables))
-            named = {name: read_only(arrays[f"run{i}_{name}"]) for name in ("keys", "rows", "directory")}
+    def _appended(self, state: State, ids: RowIds, values: U64) -> Segments[KeyRun]:
+        runs: Segments[KeyRun] = state.stored
+
+        def build(first: int, merged: tuple[KeyRun, ...]) -> KeyRun:
+            together = with_rows_of(merged, values)
+            return KeyRun(together, first, build_tables(together, first))
+
+        return runs.grown(len(values), build)
+
+    def _check_room(self, rows: int) -> None:
+        needed = self._tables * (24 * rows + (8 << directory_bits(rows)))
+        check_room(f"{rows:,} rows of {self._tables} keys", needed, "use fewer rows or tables")
+
+    def _saved(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        runs: Segments[KeyRun] = state.stored
+        return {"tables": self._tables, "runs": [len(run) for run in runs]}, runs.arrays()
+
+    def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
+        self._tables = int(parameters["tables"])
+
+        def restore(first: int, count: int, saved: Any, own: Any) -> KeyRun:
+            check_array(own["values"], np.uint64, (count, self._tables))
+            named = {name: read_only(own[name]) for name in ("keys", "rows", "directory")}
             tables = KeyTables(**named, bits=directory_bits(count))
-            _check_tables(tables, index._tables, first, count)
-            index._runs.append((values, first, tables))
-            first += count
-        if first != len(ids):
-            raise StorageError("the runs do not hold all rows")
-        return index
+            _check_tables(tables, self._tables, first, count)
+            return KeyRun(own["values"], first, tables)
 
-    def _find(self, queries: U64, live: Bools) -> tuple[I64, I64, I32]:
-        hits = concat_hits([_find_in(run, queries, first) for _, first, run in self._runs])
-        return sort_hits(take_hits(hits, np.flatnonzero(live[hits.rows])), len(queries), self._tables)
+        return Segments.restored(parameters["runs"], len(ids), arrays, _ARRAYS, restore)
 
     def _check(self, other: Keys) -> None:
         if other.values.shape[1] != self._tables:
             raise MismatchError(f"keys of {other.values.shape[1]} tables do not fit an index of {self._tables}")
-        if self.digest is not None and other.digest is not None and other.digest != self.digest:
-            raise MismatchError(
-                f"keys of spec {other.digest} do not fit an index of spec {self.digest}: make both the same way"
-            )
-
-
-def _find_in(run: KeyTables, queries: U64, first: int) -> Hits:
-    room = room_for_hits(int(np.minimum(most_found(run, queries), run.keys.shape[1]).sum()))
-    return take_hits(room, slice(find_rows(run, queries, first, room)))
+        self._check_space(other, "keys", "make both the same way")
 
 
 def _check_tables(run: KeyTables, tables: int, first: int, count: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,23 +12,59 @@ import numpy as np
 
 from sosie.arrays import read_only
 from sosie.errors import StorageError, UsageError
-from sosie.index.answer import GIVEN_UP, Part, answer, in_order
-from sosie.index.block_run import BlockRun
-from sosie.index.cut import UNCUT, Cut
-from sosie.index.files import State, check_array
-from sosie.index.flat import FlatIndex
-from sosie.index.room import check_room
+from sosie.index.base import State, check_room
+from sosie.index.block_run import TABLES, UNCUT, BlockCut, BlockRun
+from sosie.index.files import check_array
+from sosie.index.flat import FlatIndex, FlatRows
+from sosie.index.ids import RowIds
+from sosie.index.segments import Segments, with_rows_of
 from sosie.kernels.planes.layout import BLOCK
 from sosie.kernels.planes.top import UNFILLED
 from sosie.kernels.tables.blocks import BlockTables
-from sosie.kernels.tables.multi import COMPARISONS, PROBES, Rows, near_by_tables, top_by_tables
+from sosie.kernels.tables.multi import COMPARISONS, PROBES, RunRows, near_by_tables, top_by_tables
+from sosie.parallel import ordered_map, thread_count
 from sosie.storage.size import show_size
-from sosie.types import I64, U64, Counters, Matches, Signatures
+from sosie.types import I64, U64, Bools, Counters, Matches, Signatures, offsets_of
 
 SHORT = 1024  # a run of fewer rows has no tables: it is looked through
 PATIENCE = 0.5  # of a scan's time, that a query may take in tables before it is given to a scan
 WIDEST = 28  # bits of a substring that can be an address
+_GIVEN_UP = -1  # instead of the number of a query's keys
 _ROWS = 2**32 - 1
+_ROW = 2**48 - 1  # a key is distance << 48 | row
+_TILE = 64  # queries of one piece of work
+_Part = tuple[I64, I64, Counters]  # of some queries: how many keys each has, the keys in order, and the work
+
+
+@dataclass(frozen=True, eq=False)
+class MultiRun:
+    """A run of rows with tables for substrings of their bits, and the words of the rows."""
+
+    words: U64
+    tables: BlockRun
+
+    @property
+    def first(self) -> int:
+        """The lowest row."""
+        return self.tables.first
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def put_rows(self, rows: U64, begin: int) -> None:
+        """Write the words to the places of their rows, of which `begin` is the first there."""
+        rows[self.first - begin : self.first - begin + len(self)] = self.words
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays from which the run is made again."""
+        return {**self.tables.arrays(), "words": self.words}
+
+
+@dataclass(frozen=True, eq=False)
+class MultiRows(FlatRows):
+    """Rows as bit planes, and in runs of tables."""
+
+    runs: Segments[MultiRun]
 
 
 class MultiIndex(FlatIndex):
@@ -56,98 +93,89 @@ class MultiIndex(FlatIndex):
 
     def __init__(self, signatures: Signatures, tables: int | None = None) -> None:
         self._tables = _checked_tables(signatures.bits, tables)
-        self._runs: list[tuple[U64, BlockRun]] = []
         super().__init__(signatures)
 
     @property
     def tables(self) -> int:
         """Into how many substrings the bits of the longest run are cut; 1 where there are too few rows for tables."""
-        return len(self._runs[0][1].cut.headers) if self._runs else 1
+        runs: Segments[MultiRun] = self._state.stored.runs
+        return len(runs.runs[0].tables.cut.headers) if runs else 1
 
-    def add(self, signatures: Signatures) -> None:
-        """Append rows; they are found at once. More than the machine's memory can hold is refused."""
-        rows = len(self._ids) + len(signatures)
+    def _check_room(self, rows: int) -> None:
         if rows > _ROWS:
             raise UsageError(f"a MultiIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
-        shape, once = self._shape(rows), 8 * signatures.words.shape[1] * rows
+        shape, once = self._shape(rows), 8 * -(-self.bits // 64) * rows
         needed = 2 * once + _table_bytes(self.bits, *shape, rows)
         check_room(f"{rows:,} rows in {shape[0]:,} tables", needed, f"a FlatIndex takes {show_size(once)}")
-        super().add(signatures)
 
-    def _append(self, words: U64) -> None:
-        first = self._rows
-        super()._append(words)
-        while self._runs and len(self._runs[-1][0]) < max(SHORT, 2 * len(words)):
-            before, run = self._runs.pop()
-            words, first = np.concatenate([before, words]), run.first
-        words = read_only(np.array(words))
-        self._runs.append((words, BlockRun.of(words, first, Cut.of(self.bits, *self._shape(len(words))), WIDEST)))
+    def _nothing_stored(self) -> MultiRows:
+        return MultiRows(super()._nothing_stored().planes, Segments())
+
+    def _appended(self, state: State, ids: RowIds, values: U64) -> MultiRows:
+        stored: MultiRows = state.stored
+
+        def build(first: int, merged: tuple[MultiRun, ...]) -> MultiRun:
+            words = read_only(with_rows_of(merged, values))
+            return MultiRun(words, BlockRun.of(words, first, BlockCut.of(self.bits, *self._shape(len(words))), WIDEST))
+
+        return MultiRows(stored.appended(len(state.ids), values), stored.runs.grown(len(values), build, SHORT))
 
     def _shape(self, rows: int) -> tuple[int, int]:
         """Return into how many substrings a run of so many rows is cut, and that one of them makes an address."""
         return UNCUT if rows < SHORT else (self._tables or choose_tables(self.bits, rows), 1)
 
-    def _state(self) -> State:
-        parameters, arrays = super()._state()
-        runs = [{"count": run.count, "cut": run.cut.shape} for _, run in self._runs]
-        for i, (words, run) in enumerate(self._runs):
-            arrays = {**arrays, **{f"run{i}_{name}": array for name, array in run.arrays().items()}}
-            arrays[f"run{i}_words"] = words
-        return {**parameters, "tables": self._tables, "runs": runs}, arrays
+    def _saved(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        parameters, arrays = super()._saved(state)
+        runs: Segments[MultiRun] = state.stored.runs
+        saved = [{"count": len(run), "cut": run.tables.cut.shape} for run in runs]
+        return {**parameters, "tables": self._tables, "runs": saved}, {**arrays, **runs.arrays()}
 
-    def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        super()._restore(parameters, arrays)
+    def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
+        flat = super()._restored(ids, parameters, arrays)
         self._tables = _checked_tables(self.bits, parameters["tables"])
-        self._runs, first = [], 0
-        for i, saved in enumerate(parameters["runs"]):
-            count, (tables, chosen) = saved["count"], saved["cut"]
+
+        def restore(first: int, count: int, saved: Any, own: Any) -> MultiRun:
+            tables, chosen = saved["cut"]
             if (tables, chosen) != UNCUT and (_checked_tables(self.bits, tables) is None or chosen != 1):
                 raise StorageError(f"tables of {chosen} substrings out of {tables}")
-            if type(count) is not int or not 0 < count <= self._rows - first:
-                raise StorageError(f"a run of {count} rows")
-            words = arrays[f"run{i}_words"]
-            check_array(words, np.uint64, (count, -(-self.bits // 64)))
-            named = {name: arrays[f"run{i}_{name}"] for name in ("near", "rows", "starts")}
-            cut = Cut.of(self.bits, tables, chosen)
-            self._runs.append((read_only(words), BlockRun.restored(first, count, cut, named, WIDEST)))
-            first += count
-        if first != self._rows:
-            raise StorageError("the runs do not hold all rows")
+            check_array(own["words"], np.uint64, (count, -(-self.bits // 64)))
+            cut = BlockCut.of(self.bits, tables, chosen)
+            return MultiRun(read_only(own["words"]), BlockRun.restored(first, count, cut, own, WIDEST))
 
-    def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
-        def look_up(part: U64) -> Part:
-            left, best, work = self._patience(part), np.full((len(part), k), UNFILLED), np.zeros(4, np.int64)
-            for tables, rows in self._searched():
+        runs = Segments.restored(parameters["runs"], len(ids), arrays, (*TABLES, "words"), restore)
+        return MultiRows(flat.planes, runs)
+
+    def _top(self, state: State, queries: Signatures, k: int, effort: Any, threads: int | None) -> Matches:
+        def look_up(part: U64) -> _Part:
+            left, best, work = self._patience(state, part), np.full((len(part), k), UNFILLED), np.zeros(4, np.int64)
+            for tables, rows in _searched(state):
                 work += top_by_tables(tables, rows, part, left, best)
-            sizes = np.where(left < 0, GIVEN_UP, k)
+            sizes = np.where(left < 0, _GIVEN_UP, k)
             return sizes, np.sort(best[sizes > 0], axis=1).reshape(-1), _counters(work)
 
-        scan = partial(super()._top, k=k, threads=threads)
-        return answer(look_up, scan, queries, threads)
+        scan = partial(super()._top, state, k=k, effort=effort, threads=threads)
+        return _answer(look_up, scan, queries, threads)
 
-    def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
-        def look_up(part: U64) -> Part:
-            left, work, found = self._patience(part), np.zeros(4, np.int64), []
-            for tables, rows in self._searched():
+    def _near(
+        self, state: State, queries: Signatures, radius: int, first: bool, effort: Any, threads: int | None
+    ) -> Matches:
+        def look_up(part: U64) -> _Part:
+            left, work, found = self._patience(state, part), np.zeros(4, np.int64), []
+            for tables, rows in _searched(state):
                 sizes = np.empty(len(part), np.int64)
-                keys, state = near_by_tables(tables, rows, part, radius, left, sizes)
+                keys, counted = near_by_tables(tables, rows, part, radius, left, sizes)
                 found.append((np.repeat(np.arange(len(part)), sizes), keys))
-                work += state
+                work += counted
             asked, keys = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
             return *in_order(asked, keys, left < 0, first), _counters(work)
 
-        scan = partial(super()._near, radius=radius, first=first, threads=threads)
-        return answer(look_up, scan, queries, threads)
+        scan = partial(super()._near, state, radius=radius, first=first, effort=effort, threads=threads)
+        return _answer(look_up, scan, queries, threads)
 
-    def _searched(self) -> list[tuple[BlockTables, Rows]]:
-        """Return the tables and the rows of every run."""
-        live = read_only(self._live.reshape(-1))
-        return [(run.tables, Rows(words, live, run.first)) for words, run in self._runs]
-
-    def _patience(self, queries: U64) -> I64:
+    def _patience(self, state: State, queries: U64) -> I64:
         """Return what each query may cost in tables, in planes of a block that a scan counts."""
-        blocks = -(-self._rows // BLOCK)
-        return np.full(len(queries), int(PATIENCE * blocks * self._planes.shape[1]))
+        blocks = -(-len(state.ids) // BLOCK)
+        return np.full(len(queries), int(PATIENCE * blocks * state.stored.planes.shape[1]))
 
 
 def choose_tables(bits: int, rows: int) -> int:
@@ -178,3 +206,53 @@ def _table_bytes(bits: int, tables: int, chosen: int, rows: int) -> int:
 
 def _counters(work: I64) -> Counters:
     return {"comparisons": int(work[COMPARISONS]), "probes": int(work[PROBES])}
+
+
+def _searched(state: State) -> list[tuple[BlockTables, RunRows]]:
+    """Return the tables and the rows of every run."""
+    runs: Segments[MultiRun] = state.stored.runs
+    live = read_only(state.ids.live)
+    return [(run.tables.tables, RunRows(run.words, live, run.first)) for run in runs]
+
+
+def in_order(asked: I64, keys: I64, given_up: Bools, first: bool) -> tuple[I64, I64]:
+    """Return how many keys each query has and the keys, in order, from keys and the queries that asked for them.
+
+    With `first`, every query has the key of its lowest row alone. Keys of queries that were given up are left out.
+
+    >>> found = np.array([7, 2 << 48 | 3, 1 << 48 | 5])
+    >>> sizes, keys = in_order(np.array([2, 0, 0]), found, given_up=np.zeros(3, np.bool_), first=True)
+    >>> sizes.tolist(), (keys >> 48).tolist(), (keys & 2**48 - 1).tolist()
+    ([1, 0, 1], [2, 0], [3, 7])
+    """
+    wanted = ~given_up[asked]
+    asked, keys = asked[wanted], keys[wanted]
+    order = np.lexsort((keys & _ROW if first else keys, asked))
+    if first:
+        order = order[np.unique(asked[order], return_index=True)[1]]
+    sizes = np.bincount(asked[order], minlength=len(given_up))
+    sizes[given_up] = _GIVEN_UP
+    return sizes, keys[order]
+
+
+def _answer(
+    look_up: Callable[[U64], _Part], scan: Callable[[Signatures], Matches], queries: Signatures, threads: int | None
+) -> Matches:
+    """Look up all queries, some at a time on threads, and scan for those that were given up.
+
+    The counters are those of the look-ups, with the comparisons of the scan, and `scanned`, the number of its queries.
+    """
+    tiles = [read_only(queries.words[start : start + _TILE]) for start in range(0, len(queries), _TILE)]
+    parts = list(ordered_map(look_up, tiles, min(thread_count(threads), len(tiles))))
+    sizes, keys = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    counters = {name: sum(part[2][name] for part in parts) for name in parts[0][2]}
+    given_up = sizes == _GIVEN_UP
+    if np.any(given_up):
+        far = scan(queries.take(np.flatnonzero(given_up)))
+        counters["comparisons"] += far.counters["comparisons"]
+        sizes[given_up] = np.diff(far.offsets)
+        scanned = np.repeat(given_up, sizes)
+        near, keys = keys, np.empty(len(scanned), np.int64)
+        keys[~scanned], keys[scanned] = near, far.distances.astype(np.int64) << 48 | far.rows
+    counters["scanned"] = int(np.count_nonzero(given_up))
+    return Matches(offsets_of(sizes), keys & _ROW, (keys >> 48).astype(np.int32), None, counters, 1.0)

@@ -18,17 +18,17 @@ from sosie.types import I64, U64
 
 
 @dataclass(frozen=True, eq=False)
-class Header:
+class ProbeHeader:
     """The bits that are probed: bit i of a header is bit `places[i]` of a signature; `moves` bring them there."""
 
     places: I64
     moves: U64
 
     @staticmethod
-    def of(places: I64) -> Header:
+    def of(places: I64) -> ProbeHeader:
         """Return how bits come to a header, neighbours together.
 
-        >>> Header.of(np.array([62, 63, 64, 7])).moves.tolist()
+        >>> ProbeHeader.of(np.array([62, 63, 64, 7])).moves.tolist()
         [[0, 62, 3, 0], [1, 0, 1, 2], [0, 7, 1, 3]]
         """
         moves: list[tuple[int, int, int, int]] = []
@@ -38,7 +38,7 @@ class Header:
                 moves[-1] = word, moves[-1][1], 2 * moves[-1][2] + 1, moves[-1][3]
             else:
                 moves.append((word, down, 1, at))
-        return Header(read_only(places), read_only(np.array(moves, np.uint64)))
+        return ProbeHeader(read_only(places), read_only(np.array(moves, np.uint64)))
 
     def __len__(self) -> int:
         return len(self.places)
@@ -52,21 +52,19 @@ class ProbeRun:
     table: ProbeTable
 
     @staticmethod
-    def of(words: U64, first: int, header: Header) -> ProbeRun:
+    def of(words: U64, first: int, header: ProbeHeader) -> ProbeRun:
         """Sort rows; as many bits lead as tell them apart, but no more than the header has."""
         bits = min(len(header), header_bits(len(words)))
         made = empty_table(len(words), words.shape[1], bits)
         fill_probe_table(read_only(words), first, header.moves, len(header), made)
         return ProbeRun(first, _frozen(made))
 
-    @property
-    def count(self) -> int:
-        """The number of rows."""
+    def __len__(self) -> int:
         return len(self.table.rows)
 
-    def put_words(self, words: U64, begin: int) -> None:
-        """Write the signatures to their rows, of which `begin` is the first there."""
-        words[self.table.rows - np.uint32(begin)] = self.table.words[: self.count]
+    def put_rows(self, rows: U64, begin: int) -> None:
+        """Write the signatures to the places of their rows, of which `begin` is the first there."""
+        rows[self.table.rows - np.uint32(begin)] = self.table.words[: len(self)]
 
     def squares(self) -> int:
         """Return the sum of the squares of how many rows share each address."""

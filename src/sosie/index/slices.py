@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from sosie.arrays import I64, U64, read_only
-from sosie.errors import StorageError
-from sosie.index.base import Index
-from sosie.index.files import State
+from sosie.errors import StorageError, UsageError
+from sosie.index.base import State
+from sosie.index.hamming import HammingIndex
+from sosie.index.ids import RowIds
 from sosie.index.slice_search import STOPS, SliceSearch
-from sosie.index.slice_store import SliceStore
+from sosie.index.slice_store import SliceRows, SliceShape, slice_table
 from sosie.kernels.slices.expand import BREADTH, WORK
 from sosie.kernels.slices.rules import CERTAIN, EARLY, Rules
 from sosie.kernels.slices.sums import no_proofs, no_scores
@@ -27,12 +28,12 @@ _ROOM = 1 << 16  # matches that are collected, beside those of one more query, b
 _Found = tuple[I64, I64, I32, I64]  # sizes by query, rows, distances, work
 
 
-class SliceIndex(Index):
+class SliceIndex(HammingIndex):
     """Approximate search of up to 4096 bits: rows are found in the lists of values near each slice of a query.
 
     The bits are cut into slices of at most `width` bits (2 to 28). One more bit for every doubling of the rows keeps
     the lists short; the lists take 4 bytes for every slice of every row and for every value of every slice. `effort`
-    says how far a search goes (by default 3 bits), and may be replaced at any time.
+    says how far a search goes (by default 3 bits) that has no effort of its own.
 
     What it relaxes: `search` compares rows that were seen in some list only, so it may miss some of the k nearest, or
     give fewer than k; `within` gives a part of the exact answer. Distances and order are always true. Both are exact
@@ -53,90 +54,105 @@ class SliceIndex(Index):
     """
 
     def __init__(self, signatures: Signatures, width: int = 16, effort: SliceSearch | None = None) -> None:
-        self._store = SliceStore(signatures.bits, width)
-        self.effort = SliceSearch(min(3, self.width)) if effort is None else effort
+        self._shape = SliceShape(signatures.bits, width)
+        self._own_effort = SliceSearch(min(3, self.width)) if effort is None else effort
+        self._own_effort.check(self.width)
         super().__init__(signatures)
 
     @property
     def effort(self) -> SliceSearch:
-        """How far a search goes; by default 3 bits in each slice."""
-        return self._effort
-
-    @effort.setter
-    def effort(self, effort: SliceSearch) -> None:
-        effort.check(self.width)
-        self._effort = effort
+        """How far a search goes that says nothing else; by default 3 bits in each slice."""
+        return self._own_effort
 
     @property
     def slices(self) -> int:
         """The number of slices of a signature."""
-        return len(self._store.edges) - 1
+        return len(self._shape.edges) - 1
 
     @property
     def width(self) -> int:
         """The width of the widest slice."""
-        return int(np.diff(self._store.edges).max())
+        return int(np.diff(self._shape.edges).max())
 
-    def add(self, signatures: Signatures) -> None:
-        """Append rows; they are found at once. More than the machine's memory can hold is refused."""
-        self._store.check_room(len(signatures))
-        super().add(signatures)
+    def _nothing_stored(self) -> SliceRows:
+        return self._shape.nothing
 
-    def _append(self, words: U64) -> None:
-        self._store.append(words)
+    def _appended(self, state: State, ids: RowIds, values: U64) -> SliceRows:
+        return self._shape.appended(state.stored, len(state.ids), ids, values)
 
-    def _forget(self, rows: I64) -> None:
-        self._store.forget(rows)
+    def _check_room(self, rows: int) -> None:
+        self._shape.check_room(rows)
 
-    def _words(self) -> U64:
-        return self._store.words
+    def _words(self, state: State) -> U64:
+        stored: SliceRows = state.stored
+        return stored.words[: len(state.ids)]
 
-    def _state(self) -> State:
-        parameters, arrays = self._store.state()
-        return {**parameters, "effort": asdict(self.effort)}, arrays
+    def _chosen(self, effort: Any) -> SliceSearch:
+        if effort is None:
+            return self._own_effort
+        if not isinstance(effort, SliceSearch):
+            raise UsageError(f"the effort of a SliceIndex is a SliceSearch, got {effort!r}")
+        effort.check(self.width)
+        return effort
 
-    def _restore(self, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        self._store = SliceStore.restored((len(self._ids), self._removed), self.bits, parameters, arrays)
+    def _saved(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        stored: SliceRows = state.stored
+        arrays: dict[str, Any] = {"words": self._words(state)}
+        if stored.lists is not None:
+            arrays |= {"list_offsets": stored.lists.offsets, "list_rows": stored.lists.rows}
+        parameters = {"width": self._shape.width, "listed": stored.listed, "effort": asdict(self._own_effort)}
+        return {**super()._saved(state)[0], **parameters}, arrays
+
+    def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
+        super()._restored(ids, parameters, arrays)
+        if type(parameters["width"]) is not int:
+            raise StorageError("the width is no whole number")
+        self._shape = SliceShape(self.bits, parameters["width"])
         if any(type(value) not in (int, str, type(None)) for value in parameters["effort"].values()):
             raise StorageError("the effort is not in whole numbers")
-        self.effort = SliceSearch(**parameters["effort"])
+        self._own_effort = SliceSearch(**parameters["effort"])
+        self._own_effort.check(self.width)
+        return self._shape.restored(len(ids), parameters, arrays)
 
-    def _top(self, queries: Signatures, k: int, threads: int | None) -> Matches:
-        table, effort, reach = self._store.table(len(self)), self.effort, self.effort.reach(self.width)
+    def _top(self, state: State, queries: Signatures, k: int, effort: Any, threads: int | None) -> Matches:
+        table, reach, rows = slice_table(state), effort.reach(self.width), len(state.ids)
         compared = max(effort.candidates, k)
-        shape = k, len(self), self.bits, self.slices
+        shape = k, len(state), self.bits, self.slices
         rules = Rules(*shape, STOPS[effort.stop], compared, effort.distance == "optimistic")
 
         def run(part: U64) -> _Found:
             best = np.full((len(part), k), UNFILLED)
             if rules.stop == EARLY:
-                work = slice_top(table, read_only(part), reach, compared, no_scores(self._store.rows), best)
+                work = slice_top(table, read_only(part), reach, compared, no_scores(rows), best)
             else:
-                work = slice_certain(table, read_only(part), reach, rules, no_proofs(self._store.rows), best)
+                work = slice_certain(table, read_only(part), reach, rules, no_proofs(rows), best)
             found = best != UNFILLED
             keys = best[found]
             return found.sum(axis=1), keys & (2**48 - 1), (keys >> 48).astype(np.int32), work
 
         found = _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
-        all_told = reach.admit == self.width or found.counters["candidates"] == len(queries) * len(self)
+        all_told = reach.admit == self.width or found.counters["candidates"] == len(queries) * len(state)
         return replace(found, recall=1.0 if all_told or not found.counters["stopped_early"] else None)
 
-    def _near(self, queries: Signatures, radius: int, first: bool, threads: int | None) -> Matches:
-        table, reach = self._store.table(len(self)), self.effort.reach_within(self.width, self.slices, radius)
+    def _near(
+        self, state: State, queries: Signatures, radius: int, first: bool, effort: Any, threads: int | None
+    ) -> Matches:
+        table, reach = slice_table(state), effort.reach_within(self.width, self.slices, radius)
+        rows = len(state.ids)
         exact = radius < (reach.breadth + 1) * self.slices
 
         def run(part: U64) -> _Found:
             work = np.zeros(len(WORK), np.int64)
             work[CERTAIN if exact else EARLY] = len(part)
-            sums, room, pieces, query = no_scores(self._store.rows), room_for_hits(_ROOM + self._store.rows), [], 0
+            sums, room, pieces, query = no_scores(rows), room_for_hits(_ROOM + rows), [], 0
             while query < len(part):
                 query, count = slice_within(table, read_only(part), query, (radius, reach, first), sums, room, work)
                 pieces.append(take_hits(room, slice(count)))
-            offsets, rows, distances = sort_hits(concat_hits(pieces), len(part), self.bits)
-            return np.diff(offsets), rows, distances, work
+            offsets, found, distances = sort_hits(concat_hits(pieces), len(part), self.bits)
+            return np.diff(offsets), found, distances, work
 
-        found = _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
-        return replace(found, recall=1.0 if exact else None)
+        matches = _joined([*ordered_map(run, _parts(queries.words, threads), threads)])
+        return replace(matches, recall=1.0 if exact else None)
 
 
 def _parts(queries: U64, threads: int | None) -> list[U64]:

@@ -11,13 +11,13 @@ from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Source
 from sosie.errors import MismatchError
+from sosie.index.registry import check_kind
 from sosie.jobs.inputs import StrPath
 from sosie.jobs.sign import fitted
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.search.entries import Entries, Form, sign_entries
 from sosie.search.files import changing, load_text_index
-from sosie.search.kinds import check_kind
 from sosie.search.text_index import PASSAGES, SIGNER, TEXTS, TextIndex
 from sosie.signatures.files import load_signatures, load_signer
 from sosie.signatures.signer import Signer
@@ -158,7 +158,7 @@ def verify_index(directory: StrPath) -> dict[str, Any]:
     index = load_text_index(directory)
     parts = {SIGNER: index.has_signer, TEXTS: index.texts is not None, PASSAGES: index.places is not None}
     checked = ["index", *(name for name, there in parts.items() if there)]
-    return {"rows": len(index), "removed": len(index.index.ids) - len(index), "checked": checked}
+    return {"rows": len(index), "removed": len(index.index.row_ids) - len(index), "checked": checked}
 
 
 @contextmanager

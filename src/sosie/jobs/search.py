@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sosie.documents.source import Source
 from sosie.errors import UsageError
+from sosie.index.registry import effort_of
 from sosie.jobs.index import naming_index
 from sosie.jobs.inputs import StrPath
 from sosie.report.report import JobReport
@@ -18,7 +19,6 @@ from sosie.report.timing import Progress, Silent, Timing
 from sosie.search.entries import Entries
 from sosie.search.files import load_text_index
 from sosie.search.found import match_table, with_passages
-from sosie.search.kinds import set_effort
 from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.signatures.files import load_signatures
@@ -72,12 +72,12 @@ class IndexSearch:
         with tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
             with timing.stage("open"):
                 index = load_text_index(directory, texts=self.passages and documents is None)
-                set_effort(index.index, self.effort)
+                effort = effort_of(index.index, self.effort)
                 windows = self._windows(index) if self.passages else None
             with timing.stage("sign"):
                 entries = _entries(index, queries, Room(scratch, threads=threads))
             with timing.stage("search"):
-                matches = self._search(index, entries, threads)
+                matches = self._search(index, entries, effort, threads)
                 table = match_table(index, entries, matches)
             if windows is not None:
                 with timing.stage("passages"):
@@ -92,10 +92,11 @@ class IndexSearch:
         )
         return table, report
 
-    def _search(self, index: TextIndex, queries: Entries, threads: int | None) -> Matches:
+    def _search(self, index: TextIndex, queries: Entries, effort: Any, threads: int | None) -> Matches:
+        how = {"effort": effort, "exclude_self": self.exclude_self, "threads": threads}
         if self.radius is None:
-            return index.search(queries, self.k, exclude_self=self.exclude_self, threads=threads)
-        return index.within(queries, self.radius, first=self.first, exclude_self=self.exclude_self, threads=threads)
+            return index.search(queries, self.k, **how)
+        return index.within(queries, self.radius, first=self.first, **how)
 
     def _windows(self, index: TextIndex) -> Windows:
         if index.places is None:

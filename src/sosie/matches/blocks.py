@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from sosie.index.cut import Cut
+from sosie.index.block_run import BlockCut
 from sosie.kernels.tables.hamming_join import (
     EQUAL,
     PartRoom,
@@ -73,15 +73,15 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs
     return Pairs(pairs[:, 0], pairs[:, 1], counters, recall=1.0)
 
 
-def _choose_cut(words: U64, bits: int, radius: int) -> Cut:
+def _choose_cut(words: U64, bits: int, radius: int) -> BlockCut:
     """Return the cut that costs least, by the sizes that its groups have in a sample."""
     count = len(words)
     sample = words[np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False)]
-    best, best_cost = Cut.of(bits, radius + 1, 1), math.inf
+    best, best_cost = BlockCut.of(bits, radius + 1, 1), math.inf
     for chosen in range(1, bits - radius + 1):
         if math.comb(radius + chosen, chosen) > _TABLES and chosen > 1:
             break
-        cut = Cut.of(bits, radius + chosen, chosen)
+        cut = BlockCut.of(bits, radius + chosen, chosen)
         groups = np.mean([_rows_per_group(sample, cut, table, count) for table in _some(len(cut.headers))])
         cost = len(cut.headers) * count * (_SORT + groups / 2) * words.shape[1]
         if cost >= best_cost:
@@ -94,14 +94,14 @@ def _some(tables: int) -> range:
     return range(0, tables, -(-tables // 8))
 
 
-def _rows_per_group(sample: U64, cut: Cut, table: int, count: int) -> float:
+def _rows_per_group(sample: U64, cut: BlockCut, table: int, count: int) -> float:
     """Estimate with how many rows a row is compared: as by chance, or as the sample shows."""
     _, sizes = np.unique(hash_headers(sample, cut.masks[table]), return_counts=True)
     observed = float(np.sum(sizes * (sizes - 1))) / max(1, len(sample) * (len(sample) - 1))
     return count * max(observed, 2.0 ** -cut.header_bits(table))
 
 
-def _join_one_word(sought: TableJoin, cut: Cut, tables: range) -> tuple[I64, int] | None:
+def _join_one_word(sought: TableJoin, cut: BlockCut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
     room, pairs = PartRoom.of(count), np.empty((max(count, 2**16), 2), np.int64)
     pieces, work = [pairs[:0]], 0
@@ -121,7 +121,7 @@ def _join_one_word(sought: TableJoin, cut: Cut, tables: range) -> tuple[I64, int
     return np.concatenate(pieces), work
 
 
-def _moves(cut: Cut, table: int) -> I64:
+def _moves(cut: BlockCut, table: int) -> I64:
     """Return the moves (from bit, width, to bit) that bring a table's header to the top of a word."""
     chosen = cut.headers[table]
     others = [block for block in range(len(cut.edges) - 1) if block not in chosen]
@@ -136,7 +136,7 @@ def _moves(cut: Cut, table: int) -> I64:
     return np.array(moves[1:], np.int64)
 
 
-def _join_several_words(sought: TableJoin, cut: Cut, tables: range) -> tuple[I64, int] | None:
+def _join_several_words(sought: TableJoin, cut: BlockCut, tables: range) -> tuple[I64, int] | None:
     count = len(sought.words)
     pairs = np.empty((max(count, 2**16), 2), np.int64)
     pieces, work, bits = [pairs[:0]], 0, bits_to_tell(count)

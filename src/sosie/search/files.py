@@ -10,7 +10,7 @@ from typing import Any
 
 from sosie.errors import MismatchError, StorageError
 from sosie.index.files import KIND, load_index
-from sosie.search.kinds import KINDS
+from sosie.index.registry import KINDS
 from sosie.search.text_index import PARTS, PASSAGES, SIGNER, TEXTS, TextIndex
 from sosie.search.texts import Texts
 from sosie.search.windows import Places
@@ -34,7 +34,7 @@ def load_text_index(directory: str | os.PathLike[str], *, texts: bool = True) ->
     """
     folder = Path(directory)
     index = load_index(folder)
-    rows = len(index.ids)
+    rows = len(index.row_ids)
     signer = load_signer(folder / SIGNER) if (folder / SIGNER).exists() else None
     kept = Texts.load(folder / TEXTS, rows) if texts and (folder / TEXTS).exists() else None
     places = Places.load(folder / PASSAGES, rows) if (folder / PASSAGES).exists() else None

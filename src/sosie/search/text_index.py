@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,10 +15,11 @@ import pyarrow as pa
 from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
-from sosie.index.exclude import lowest, nearest, without_self
+from sosie.index.answers import lowest, nearest, without_self
+from sosie.index.hamming import HammingIndex
 from sosie.index.keys import KeyIndex
+from sosie.index.registry import KINDS, check_kind, kind_of, make_index
 from sosie.search.entries import Entries, Form, sign_entries
-from sosie.search.kinds import KINDS, AnyIndex, kind_of, make_index
 from sosie.search.texts import Texts
 from sosie.search.windows import Places, Windows, documents_of, most_passages, passages_of
 from sosie.signatures.signer import Signer
@@ -27,6 +29,7 @@ from sosie.storage.room import Room
 from sosie.types import F64, Keys, Matches, Signatures
 
 SIGNER, TEXTS, PASSAGES = PARTS = ("signer", "texts", "passages")  # folders beside the files of the index
+AnyIndex = HammingIndex | KeyIndex
 
 
 class TextIndex:
@@ -51,13 +54,14 @@ class TextIndex:
         self.texts = texts
         self.places = places
         self._signer = signer
-        index.row_ids.literal = True
+        self._lock = threading.Lock()
 
     @classmethod
     def build(
         cls, entries: Entries, signer: Signer | None, kind: str = "flat", options: Mapping[str, Any] | None = None
     ) -> TextIndex:
-        """Build an index of a kind, with the options of that kind (see `search.kinds`), of entries."""
+        """Build an index of a kind, with the options of that kind (see `index.registry`), of entries."""
+        check_kind(kind, keys=isinstance(entries.signed, Keys), options=options or {})
         texts = None if entries.texts is None else Texts([entries.texts])
         return cls(make_index(kind, entries.signed, options or {}), signer, texts, entries.places)
 
@@ -109,45 +113,64 @@ class TextIndex:
         if self.texts is not None and entries.texts is None:
             raise MismatchError("the index keeps the texts of its rows: add documents, not signatures")
         added: Any = entries.signed
-        self.index.add(replace(added, ids=_cast(added.ids, self.index.ids.type)))
-        if self.texts is not None and entries.texts is not None:
-            self.texts.add(entries.texts)
-        if self.places is not None and entries.places is not None:
-            self.places = self.places.followed_by(entries.places)
+        with self._lock:
+            if not added.numbered:
+                added = replace(added, ids=_cast(added.ids, self.index.row_ids.type))
+            before = self.texts, self.places
+            try:  # whoever searches meanwhile may find the rows as soon as they are there, and needs their texts
+                if self.texts is not None and entries.texts is not None:
+                    self.texts = self.texts.followed_by(entries.texts)
+                if self.places is not None and entries.places is not None:
+                    self.places = self.places.followed_by(entries.places)
+                self.index.add(added)
+            except BaseException:
+                self.texts, self.places = before
+                raise
 
     def remove(self, ids: Iterable[Any]) -> int:
         """Remove rows by their ids, passages by those of their documents; return how many rows went.
 
         Integers may be given as text. An unknown id raises `MismatchError`, and nothing has changed.
         """
-        known, wanted = self.index.row_ids, list(ids)
-        if pa.types.is_integer(self.index.ids.type):
-            wanted = [_integer(each) for each in wanted]
-        if self.places is not None:
-            wanted = passages_of(known.present, wanted)
-        rows = known.rows(wanted)
-        self.index.remove(wanted)
-        if self.texts is not None:
-            self.texts.remove(rows)
-        return len(rows)
+        wanted = list(ids)
+        with self._lock:
+            known = self.index.row_ids
+            if pa.types.is_integer(known.type):
+                wanted = [_integer(each) for each in wanted]
+            if self.places is not None:
+                wanted = passages_of(known.present, wanted)
+            rows = known.rows(wanted)
+            self.index.remove(wanted)
+            if self.texts is not None:
+                self.texts = self.texts.without(rows)
+            return len(rows)
 
     def search(
-        self, queries: Entries, k: int = 10, *, exclude_self: bool = False, threads: int | None = None
+        self,
+        queries: Entries,
+        k: int = 10,
+        *,
+        effort: Any = None,
+        exclude_self: bool = False,
+        threads: int | None = None,
     ) -> Matches:
         """Return the k nearest rows of each query; with `exclude_self`, none that is the query or of its document.
 
-        Of an index of keys, these are the k rows that agree with the query in most tables.
+        Of an index of keys, these are the k rows that agree with the query in most tables. `effort` is how far an
+        approximate index goes, if not as it was built.
         """
         asked = self._check(queries)
         if k < 1:
             raise UsageError(f"k must be at least 1, got {k}")
         if isinstance(self.index, KeyIndex):
+            if effort is not None:
+                raise UsageError(f"an index of keys finds all that share one: it takes no effort, got {effort!r}")
             found = self.index.candidates(asked, threads=threads)
             return nearest(self._others(found, asked.ids) if exclude_self else found, k)
         if not exclude_self or self.places is None:
-            return self.index.search(asked, k, exclude_self=exclude_self, threads=threads)
+            return self.index.search(asked, k, effort=effort, exclude_self=exclude_self, threads=threads)
         own = most_passages(self.index.row_ids.present, asked.ids)
-        found = self.index.search(asked, k + own, threads=threads)
+        found = self.index.search(asked, k + own, effort=effort, threads=threads)
         return nearest(self._others(found, asked.ids), k)
 
     def within(
@@ -156,6 +179,7 @@ class TextIndex:
         radius: int,
         *,
         first: bool = False,
+        effort: Any = None,
         exclude_self: bool = False,
         threads: int | None = None,
     ) -> Matches:
@@ -164,8 +188,10 @@ class TextIndex:
         if isinstance(self.index, KeyIndex):
             raise UsageError("keys have no distance in bits: ask an index of keys for the k best instead of a radius")
         if not exclude_self or self.places is None:
-            return self.index.within(asked, radius, first=first, exclude_self=exclude_self, threads=threads)
-        found = self._others(self.index.within(asked, radius, threads=threads), asked.ids)
+            return self.index.within(
+                asked, radius, first=first, effort=effort, exclude_self=exclude_self, threads=threads
+            )
+        found = self._others(self.index.within(asked, radius, effort=effort, threads=threads), asked.ids)
         return lowest(found) if first else found
 
     def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,29 +20,30 @@ _PIECE = 1 << 26  # bytes that are copied at a time
 
 
 class Texts:
-    """Texts by row: columns one after the other; rows that were removed lose theirs when the texts are saved.
+    """Texts by row: columns one after the other, which never change.
+
+    Rows that were removed lose theirs when the texts are saved.
 
     >>> from sosie.text.column import as_column
-    >>> texts = Texts([as_column(["one", "two"])])
-    >>> texts.add(as_column(["three"]))
+    >>> texts = Texts([as_column(["one", "two"])]).followed_by(as_column(["three"]))
     >>> len(texts), texts.text(2)
     (3, 'three')
     """
 
-    def __init__(self, columns: list[TextColumn]) -> None:
-        self._columns = columns
-        self._removed = np.empty(0, np.int64)
+    def __init__(self, columns: Sequence[TextColumn], removed: I64 | None = None) -> None:
+        self._columns = tuple(columns)
+        self._removed = np.empty(0, np.int64) if removed is None else removed
 
     def __len__(self) -> int:
         return sum(map(len, self._columns))
 
-    def add(self, column: TextColumn) -> None:
-        """Append the texts of new rows."""
-        self._columns.append(column)
+    def followed_by(self, column: TextColumn) -> Texts:
+        """Return these and the texts of new rows."""
+        return Texts([*self._columns, column], self._removed)
 
-    def remove(self, rows: I64) -> None:
-        """Forget the texts of some rows."""
-        self._removed = np.concatenate([self._removed, rows])
+    def without(self, rows: I64) -> Texts:
+        """Return these without the texts of some rows."""
+        return Texts(self._columns, np.concatenate([self._removed, rows]))
 
     def text(self, row: int) -> str:
         """Return the text of a row."""

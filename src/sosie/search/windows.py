@@ -81,6 +81,9 @@ def documents_of(ids: Any) -> Any:
 
 def passages_of(ids: Any, documents: list[Any]) -> list[Any]:
     """Return those of these passage ids that are of some documents; a document without any raises."""
+    others = [each for each in documents if not isinstance(each, str)]
+    if others:
+        raise MismatchError(f"no document has the id {others[0]!r}: the ids of documents that are cut are strings")
     held = documents_of(ids)
     chosen = held.filter(pc.is_in(held, pa.array(documents, held.type)))
     unknown = sorted(set(documents) - set(chosen.to_pylist()))

@@ -16,7 +16,7 @@ from sosie.signatures.registry import spec_from_dict
 from sosie.signatures.signer import FREQUENCIES, PREFIX, Signer, digest_of, named_space, state_of, statistics_of
 from sosie.signatures.signer import KIND as SIGNER
 from sosie.signatures.spec import Spec
-from sosie.storage.ids import IDS, id_arrays, ids_of
+from sosie.storage.ids import IDS, given_ids, id_arrays, ids_of
 from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.types import Features, Keys, Signatures
 
@@ -68,7 +68,7 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
         fitted = [meta[name]["digest"] for name in ("frequencies", "statistics") if name in meta]
         if digest_of(spec_from_dict(meta["spec"]), fitted[0] if fitted else None) != meta["digest"]:
             raise StorageError(_OTHER_DIGEST)
-        ids = ids_of(arrays)
+        ids = given_ids(arrays)
         if "keys" in arrays:
             return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"], _space(meta))
         volatility = arrays.get("volatility")

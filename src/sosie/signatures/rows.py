@@ -81,9 +81,9 @@ class SignedRows:
         return self
 
     def ids(self, ids: Any) -> Any:
-        """Return the ids of the signed documents; by default the numbers of the documents."""
+        """Return the ids of the signed documents; by default the numbers of the documents, None if all are signed."""
         if ids is None:
-            return pa.array(self.documents)
+            return pa.array(self.documents) if len(self.unsigned) else None
         ids = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids)
         if len(ids) != (count := len(self.documents) + len(self.unsigned)):
             raise MismatchError(f"{len(ids)} ids for {count} documents")

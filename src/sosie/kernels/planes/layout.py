@@ -29,7 +29,7 @@ def plane_count(bits: int) -> int:
 
 @kernel
 def set_rows(planes: U64, first: int, words: U64) -> None:
-    """Write signatures as rows `first` and up; their bits must still be 0."""
+    """Write signatures as rows `first` and up, whatever is there; the bits of other rows stay as they are."""
     count, width = words.shape
     square = np.empty(64, np.uint64)
     row = 0
@@ -37,6 +37,7 @@ def set_rows(planes: U64, first: int, words: U64) -> None:
         at = first + row
         block, lane, shift = at // 512, at % 512 // 64, at % 64
         take = min(64 - shift, count - row)
+        others = ~((~np.uint64(0) >> np.uint64(64 - take)) << np.uint64(shift))
         for w in range(width):
             for i in range(64):
                 square[i] = np.uint64(0)
@@ -45,7 +46,7 @@ def set_rows(planes: U64, first: int, words: U64) -> None:
             _transpose(square)
             last = min(64, planes.shape[1] - 64 * w)
             for p in range(last):
-                planes[block, 64 * w + p, lane] |= square[p]
+                planes[block, 64 * w + p, lane] = planes[block, 64 * w + p, lane] & others | square[p]
         row += take
 
 

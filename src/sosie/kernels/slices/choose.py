@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.arrays import I64, U32, U64, Bools
+from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.memory import prefetch
@@ -17,7 +17,7 @@ _LINE = 8  # words of a cache line
 
 
 @kernel
-def best_scored(sums: Sums, live: Bools, wanted: int) -> U32:
+def best_scored(sums: Sums, live: U64, wanted: int) -> U32:
     """Return the live rows with the greatest scores; ties go to the lower row.
 
     Where many were seen, a sample says which score that takes. It is wrong now and then, and then asked for more: that

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.arrays import I64, U32, U64, Bools
+from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.bits import next_mask, popcount
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.memory import prefetch
@@ -19,11 +19,11 @@ _AT_ONCE = 64  # lists that are asked for together
 
 
 class SliceTable(NamedTuple):
-    """All rows: those before `listed` are in the lists, the others are scanned; `present` of them are live."""
+    """All rows: those before `listed` are in the lists, the others are scanned; `present` of them have a live bit."""
 
     lists: SliceLists
     words: U64
-    live: Bools
+    live: U64
     listed: int
     present: int
 
@@ -50,7 +50,7 @@ def look(
         work[POSTINGS] += postings
     _scan(table, queries, query, radii, reach, sums)
     if radii[0] == 0:
-        work[COMPARISONS] += table.live.size - table.listed
+        work[COMPARISONS] += table.words.shape[0] - table.listed
     work[BREADTH] = max(work[BREADTH], radii[1])
 
 
@@ -111,7 +111,7 @@ def _see(rows: U32, spans: I64, gain: int, admit: bool, sums: Sums) -> None:
 def _scan(table: SliceTable, queries: U64, query: int, radii: tuple[int, int], reach: Reach, sums: Sums) -> None:
     """Do what `_read` does, for the rows that are in no list yet."""
     edges = table.lists.edges
-    for row in range(table.listed, table.live.size):
+    for row in range(table.listed, table.words.shape[0]):
         gain, admit = np.uint64(0), sums.of[row] != 0
         for which in range(edges.size - 1):
             low, width = edges[which], edges[which + 1] - edges[which]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.arrays import I64, U32, U64, Bools, read_only
+from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.compile import kernel
 from sosie.parallel import ordered_map
 
@@ -55,12 +55,11 @@ def list_bytes(edges: I64, rows: int) -> int:
     return 4 * (int(list_starts(edges)[-1]) + rows * (len(edges) - 1))
 
 
-def build_lists(words: U64, live: Bools, edges: I64, threads: int | None = None) -> SliceLists:
-    """Invert the live rows: cut them into slices, then count and fill the lists of each slice, all on threads."""
-    starts, listed = list_starts(edges), np.flatnonzero(live).astype(np.uint32)
+def build_lists(words: U64, listed: U32, edges: I64, threads: int | None = None) -> SliceLists:
+    """Invert some rows: cut them into slices, then count and fill the lists of each slice, all on threads."""
+    starts = list_starts(edges)
     rows = np.empty((len(edges) - 1, len(listed)), np.uint32)
     lists = SliceLists(edges, starts, np.zeros(starts[-1], np.uint32), rows)
-    listed = read_only(listed)
     for _ in ordered_map(lambda first: _cut(words, listed, edges, first, rows), range(0, len(listed), _SPAN), threads):
         pass
     for _ in ordered_map(lambda which: _invert(listed, lists, which), range(len(rows)), threads):

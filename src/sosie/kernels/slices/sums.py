@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.arrays import I64, U16, U32, U64, Bools
+from sosie.arrays import I64, U16, U32, U64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.tables.blocks import is_live
 
 _FIELD = 0xFFFF  # agreement, distance and slices have 16 bits each: enough for signatures of 4096 bits
 SCORES = 8192  # all scores are below: 3 for each of 2048 slices is the most
@@ -86,7 +87,7 @@ def clear(sums: Sums) -> None:
 
 
 @kernel
-def rows_with(sums: Sums, live: Bools, least: int) -> U32:
+def rows_with(sums: Sums, live: U64, least: int) -> U32:
     """Return the live rows whose sum is at least `least`, which is not 0; in no order, unless they are many.
 
     They are in memory that changes when other rows are seen.
@@ -96,25 +97,25 @@ def rows_with(sums: Sums, live: Bools, least: int) -> U32:
     rows = np.empty(sums.count[0], np.uint32)
     found = 0
     for row in sums.seen[: rows.size]:
-        if sums.of[row] >= least and live[row]:
+        if sums.of[row] >= least and is_live(live, row):
             rows[found] = row
             found += 1
     return rows[:found]
 
 
 @kernel
-def _pass(sums: Sums, live: Bools, least: int) -> U32:
+def _pass(sums: Sums, live: U64, least: int) -> U32:
     """Look at all rows in order, some at a time without branches."""
     found = 0
-    for first in range(0, live.size, _BLOCK):
-        some = first + _BLOCK > live.size
+    for first in range(0, sums.of.size, _BLOCK):
+        some = first + _BLOCK > sums.of.size
         if not some:
             block = sums.of[first : first + _BLOCK]
             for i in range(_BLOCK):
                 some |= block[i] >= least
         if some:
-            for row in range(first, min(first + _BLOCK, live.size)):
-                if sums.of[row] >= least and live[row]:
+            for row in range(first, min(first + _BLOCK, sums.of.size)):
+                if sums.of[row] >= least and is_live(live, row):
                     sums.seen[found] = row
                     found += 1
     return sums.seen[:found]

@@ -27,7 +27,7 @@ def slice_within(
     least = max(1, (reach.breadth + 1) * (table.lists.edges.size - 1) - radius)  # or else it is farther in any case
     total = 0
     for query in range(start, queries.shape[0]):
-        if total + table.live.size > hits.rows.size:
+        if total + table.words.shape[0] > hits.rows.size:
             return query, total
         look(table, queries, query, (0, reach.breadth), reach, sums, work)
         rows = rows_with(sums, table.live, least)

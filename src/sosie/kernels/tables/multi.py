@@ -25,7 +25,7 @@ _TELLING = 24  # bits; few words are nearer to each other by chance, so that one
 _AHEAD = 64  # look-ups that wait for memory together
 
 
-class Rows(NamedTuple):
+class RunRows(NamedTuple):
     """The words of rows `first` and up, and a bit for each row of the index that has not been removed."""
 
     words: U64
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
 
 @kernel
-def top_by_tables(tables: BlockTables, rows: Rows, queries: U64, left: I64, best: I64) -> I64:
+def top_by_tables(tables: BlockTables, rows: RunRows, queries: U64, left: I64, best: I64) -> I64:
     """Improve the heaps `best[query]` by the rows of a run; return the state, with the look-ups and rows of all.
 
     A query that would cost more than `left[query]` is given up: what is left of it is then below 0.
@@ -70,7 +70,7 @@ def top_by_tables(tables: BlockTables, rows: Rows, queries: U64, left: I64, best
 
 @kernel
 def near_by_tables(
-    tables: BlockTables, rows: Rows, queries: U64, radius: int, left: I64, sizes: I64
+    tables: BlockTables, rows: RunRows, queries: U64, radius: int, left: I64, sizes: I64
 ) -> tuple[I64, I64]:
     """Return the keys of all rows of a run within a radius, `sizes[query]` of them, in no order, and the state.
 
@@ -104,7 +104,7 @@ def _steps(tables: BlockTables) -> int:
 
 
 @kernel
-def _look(tables: BlockTables, rows: Rows, query: U64, step: int, bound: int, found: Found) -> Found:
+def _look(tables: BlockTables, rows: RunRows, query: U64, step: int, bound: int, found: Found) -> Found:
     """Find the rows that a step is the first to see, and that are at most `bound` away."""
     moves, state, spans = tables.addresses.moves, found.state, found.spans
     flips, table = step // moves.shape[0], step % moves.shape[0]
@@ -163,7 +163,7 @@ def _look_up(starts: U32, near: U64, address: int, mask: int, end: int, spans: I
 
 
 @kernel
-def _cost(tables: BlockTables, rows: Rows, step: int, bound: int) -> int:
+def _cost(tables: BlockTables, rows: RunRows, step: int, bound: int) -> int:
     """Return what a step costs if lists are of mean length."""
     masks = tables.addresses.masks
     width = _set_bits(masks[step % masks.shape[0]])

@@ -35,7 +35,7 @@ def empty_table(count: int, width: int, bits: int) -> ProbeTable:
     return ProbeTable(words, np.empty(count, np.uint32), np.empty((1 << bits) + 1, np.uint32))
 
 
-class Asked(NamedTuple):
+class ProbedQueries(NamedTuple):
     """Queries: their words, their headers, and the bits to flip in these, probe by probe."""
 
     words: U64
@@ -116,7 +116,7 @@ def log2(power: int) -> int:
 
 
 @kernel
-def probe(table: ProbeTable, live: U64, asked: Asked, moves: U64, radius: int, bits: int) -> tuple[Hits, int]:
+def probe(table: ProbeTable, live: U64, asked: ProbedQueries, moves: U64, radius: int, bits: int) -> tuple[Hits, int]:
     """Return the rows within the radius whose headers, of `bits` bits, are probed; and how many rows were compared.
 
     They come in no order, each once: the probes of a query differ.
@@ -162,7 +162,7 @@ def _with_rows(hits: Hits, count: int, rows: U32, live: U64) -> Hits:
 
 
 @kernel
-def _look_up(table: ProbeTable, asked: Asked, part: tuple[int, int, int, int], cut: int, buckets: U32) -> int:
+def _look_up(table: ProbeTable, asked: ProbedQueries, part: tuple[int, int, int, int], cut: int, buckets: U32) -> int:
     """Write the buckets that some probes of some queries lead to (query, flip, start, stop), without the empty ones.
 
     Return their number. Their first and last rows are being loaded then.

@@ -1,7 +1,8 @@
-"""Matches of a query with itself, left out."""
+"""Answers: the matches of many queries put together, and what is left out of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,20 @@ import pyarrow.compute as pc
 
 from sosie.errors import MismatchError
 from sosie.types import I64, Bools, Matches, offsets_of
+
+
+def no_matches(queries: int) -> Matches:
+    """Return the answer of an index without rows."""
+    empty = np.empty(0, np.int64)
+    return Matches(np.zeros(queries + 1, np.int64), empty, empty.astype(np.int32), None, {"comparisons": 0}, 1.0)
+
+
+def joined_matches(parts: Sequence[Matches]) -> Matches:
+    """Return the matches of some queries and then of others; what is counted is added up, nothing is said of recall."""
+    sizes = [np.diff(part.offsets) for part in parts]
+    counters = {name: sum(part.counters[name] for part in parts) for name in parts[0].counters}
+    rows, distances = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "distances"))
+    return Matches(offsets_of(np.concatenate(sizes)), rows, distances, None, counters)
 
 
 def without_self(matches: Matches, ids: Any) -> Matches:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.index.cut import Cut
+from sosie.index.block_run import BlockCut
 
 
 def bits_of(mask):
@@ -17,7 +17,7 @@ def bits_of(mask):
 def test_headers_are_all_choices_of_blocks_that_share_the_bits(bits, data):
     blocks = data.draw(st.integers(1, min(bits, 7)))
     chosen = data.draw(st.integers(0, blocks))
-    cut = Cut.of(bits, blocks, chosen)
+    cut = BlockCut.of(bits, blocks, chosen)
     assert cut.shape == (blocks, chosen)
     assert cut.edges[0] == 0 and cut.edges[-1] == bits
     assert set(np.diff(cut.edges)) <= {bits // blocks, -(-bits // blocks)}
@@ -30,7 +30,7 @@ def test_headers_are_all_choices_of_blocks_that_share_the_bits(bits, data):
 
 @given(bits=st.sampled_from((7, 64, 70, 200)), blocks=st.integers(1, 6), width=st.integers(1, 30), data=st.data())
 def test_a_bit_of_the_header_goes_to_its_place_in_the_address(bits, blocks, width, data):
-    cut = Cut.of(bits, blocks, data.draw(st.integers(1, blocks)))
+    cut = BlockCut.of(bits, blocks, data.draw(st.integers(1, blocks)))
     addresses = cut.addresses(width)
     assert addresses.bits == min(width, max(cut.header_bits(table) for table in range(len(cut.headers))))
     for table in range(len(cut.headers)):
@@ -48,7 +48,7 @@ def test_a_bit_of_the_header_goes_to_its_place_in_the_address(bits, blocks, widt
 
 @pytest.mark.parametrize("bits", (64, 128, 130, 1000))
 def test_the_word_that_is_compared_first_has_most_bits_outside_the_header(bits):
-    cut = Cut.of(bits, 4, 1)
+    cut = BlockCut.of(bits, 4, 1)
     free = np.minimum(64, bits - 64 * np.arange(cut.masks.shape[1])) - np.bitwise_count(cut.masks)
     chosen = cut.columns()
     assert all(free[table, chosen[table]] == free[table].max() for table in range(4))

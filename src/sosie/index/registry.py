@@ -1,18 +1,17 @@
-"""The kinds of index by name: which class each is, how it is built, and what says how far it searches."""
+"""The one table of indexes: what each kind is called, where it lives, how it is built, and how far it searches.
+
+The loader of saved indexes, the public names, the command line and `TextIndex` are made from it. It imports the
+standard library only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any
 
 from sosie.errors import UsageError
-from sosie.index.base import Index
-from sosie.index.keys import KeyIndex
-from sosie.types import Keys, Signatures
-
-AnyIndex = Index | KeyIndex
 
 
 @dataclass(frozen=True)
@@ -34,36 +33,39 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A class of indexes: `options` are parameters of its constructor, `effort` says how far a search goes.
-
-    An effort is a field of the index's `effort`, or else an attribute of the index. With `volatility`, queries are
-    signed with the sums behind their bits where the spec has them.
-    """
+class Home:
+    """Where a class lives."""
 
     home: str
     name: str
-    options: tuple[Option, ...] = ()
-    effort: tuple[Option, ...] = ()
-    volatility: bool = False
 
     def load(self) -> Any:
         """Import the class."""
         return getattr(import_module(self.home), self.name)
 
 
+@dataclass(frozen=True)
+class Kind(Home):
+    """A class of indexes: `options` are parameters of its constructor, `effort` those of how far a search goes.
+
+    The latter are fields of the class `search`, which is what a search takes. With `volatility`, queries are signed
+    with the sums behind their bits where the spec has them. An index of `keys` holds keys instead of signatures.
+    """
+
+    options: tuple[Option, ...] = ()
+    search: Home | None = None
+    effort: tuple[Option, ...] = ()
+    volatility: bool = False
+    keys: bool = False
+
+
 KINDS = {
     "flat": Kind("sosie.index.flat", "FlatIndex"),
-    "planes": Kind(
-        "sosie.index.planes",
-        "PlaneIndex",
-        (Option("recall", "the share of the k nearest that is to be found. [default: 0.95]", type=float),),
-        effort=(Option("recall", "the share that is to be found. [default: as it was built]", type=float),),
-    ),
     "slices": Kind(
         "sosie.index.slices",
         "SliceIndex",
         (Option("slice_width", "bits of a slice. [default: 16]", "width"),),
+        search=Home("sosie.index.slice_search", "SliceSearch"),
         effort=(
             Option("breadth", "look up values that differ in so many bits. [default: 3]"),
             Option("candidates", "compare so many rows in the end. [default: 1000]"),
@@ -86,58 +88,69 @@ KINDS = {
             Option("probes", "how many likely flips of a header a search tries. [default: 16]"),
             Option("header", "bits of a header. [default: by rows]"),
         ),
+        search=Home("sosie.index.probe_search", "ProbeSearch"),
         effort=(Option("probes", "try so many likely flips of a header. [default: as it was built]"),),
         volatility=True,
     ),
     "multi": Kind(
         "sosie.index.multi", "MultiIndex", (Option("tables", "how many the bits are cut into. [default: by rows]"),)
     ),
-    "keys": Kind("sosie.index.keys", "KeyIndex"),
+    "keys": Kind("sosie.index.keys", "KeyIndex", keys=True),
 }
+CLASSES = {kind.name: kind for kind in KINDS.values()}
+HOMES = {home.name: home.home for kind in KINDS.values() for home in (kind, kind.search) if home is not None}
 
 
-def kind_of(index: AnyIndex) -> str:
-    """Return the name of the kind that an index is of.
-
-    >>> import numpy as np
-    >>> kind_of(KeyIndex(Keys(np.zeros((1, 2), np.uint64))))
-    'keys'
-    """
+def kind_of(index: object) -> str:
+    """Return the name of the kind that an index is of."""
     return next(name for name, kind in KINDS.items() if kind.name == type(index).__name__)
 
 
 def check_kind(name: str, *, keys: bool, options: Mapping[str, Any]) -> None:
     """Refuse a kind that does not hold what is to be indexed, and options that are not its own."""
-    if keys and name != "keys":
+    if keys and not KINDS[name].keys:
         raise UsageError(f"an index of the kind {name} holds signatures, not keys: pass --b, or leave --kind out")
-    if name == "keys" and not keys:
+    if KINDS[name].keys and not keys:
         raise UsageError("an index of the kind keys holds keys, not signatures: pass --method minhash, or another kind")
     _refuse_others(name, options, {other: kind.options for other, kind in KINDS.items()})
 
 
-def make_index(name: str, signed: Signatures | Keys, options: Mapping[str, Any]) -> AnyIndex:
-    """Build an index of a kind; options that are None have their defaults.
+def make_index(name: str, signed: Any, options: Mapping[str, Any]) -> Any:
+    """Build an index of a kind of what it holds (see `check_kind`); options that are None have their defaults.
+
+    Those that are also options of a search become the effort of the index.
 
     >>> import numpy as np
+    >>> from sosie.types import Signatures
     >>> make_index("blocks", Signatures(np.arange(3, dtype=np.uint64)), {"radius": 2}).radius
     2
     """
-    check_kind(name, keys=isinstance(signed, Keys), options=options)
-    own = KINDS[name].options
-    given = {each.parameter or each.name: options[each.name] for each in own if options.get(each.name) is not None}
-    index: AnyIndex = KINDS[name].load()(signed, **given)
-    return index
+    kind = KINDS[name]
+    own = [each for each in kind.options if options.get(each.name) is not None]
+    given = {each.parameter or each.name: options[each.name] for each in own}
+    searched = {each.name: given.pop(each.name) for each in kind.effort if each.name in given}
+    if searched and kind.search is not None:
+        given["effort"] = kind.search.load()(**searched)
+    return kind.load()(signed, **given)
 
 
-def set_effort(index: AnyIndex, options: Mapping[str, Any]) -> None:
-    """Say how far an approximate index searches; what an index does not have is refused."""
+def effort_of(index: Any, options: Mapping[str, Any]) -> Any:
+    """Return how far a search of an index goes by some options, None if none is given; others' are refused.
+
+    What is not said is as in the index's own effort.
+
+    >>> import numpy as np
+    >>> from sosie.types import Signatures
+    >>> effort_of(make_index("probes", Signatures(np.arange(3, dtype=np.uint64)), {}), {"probes": 5})
+    ProbeSearch(probes=5)
+    """
     _refuse_others(kind_of(index), options, {name: kind.effort for name, kind in KINDS.items()})
     given = {name: value for name, value in options.items() if value is not None}
-    if given and hasattr(index, "effort"):
-        index.effort = replace(index.effort, **given)
-        return
-    for name, value in given.items():
-        setattr(index, name, value)
+    search = KINDS[kind_of(index)].search
+    if not given or search is None:
+        return None
+    spec = search.load()
+    return spec(**{**{each.name: getattr(index.effort, each.name) for each in fields(spec)}, **given})
 
 
 def _refuse_others(name: str, options: Mapping[str, Any], owned: Mapping[str, Iterable[Option]]) -> None:

@@ -1,0 +1,135 @@
+"""The contract of every index that finds signatures by Hamming distance."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from sosie.errors import MismatchError, UsageError
+from sosie.index.answers import lowest, nearest, no_matches, without_self
+from sosie.index.base import Index, State
+from sosie.index.ids import RowIds
+from sosie.types import U64, Matches, Signatures
+
+
+class HammingIndex(Index):
+    """An `Index` of signatures, which are found by Hamming distance.
+
+    Beside what every index promises:
+
+    - **Near** means `distance <= radius`.
+    - `search` gives k rows for every query, or all rows if there are fewer; `within` gives as many as there are,
+      possibly none. An index without rows gives empty results. A k below 1 or a radius outside 0..bits raises
+      `UsageError`.
+    - **Effort** is an argument of a search: how far an approximate index goes. None is the index's own `effort`, which
+      it was built with. An exact index has none, and refuses one.
+    - **Counters**: `comparisons` is the number of rows that had to be looked at, over all queries.
+    - **Recall** is stated: `matches.recall` is the share of the exact answer that is to be expected, 1 where the answer
+      is exact, None where nothing is known.
+
+    An approximate index documents which part of this it relaxes. The hooks may rely on at least one row and one query.
+    """
+
+    def __init__(self, signatures: Signatures) -> None:
+        self._bits = signatures.bits
+        super().__init__(signatures)
+
+    @property
+    def bits(self) -> int:
+        """The width of the signatures."""
+        return self._bits
+
+    @property
+    def effort(self) -> Any:
+        """How far a search goes that says nothing else; None if the index is exact."""
+        return None
+
+    @property
+    def signatures(self) -> Signatures:
+        """The rows that are present, with their ids, in order."""
+        state = self._state
+        rows = state.ids.present_rows
+        ids = None if state.ids.numbered and len(rows) == len(state.ids) else state.ids.of(rows)
+        return Signatures(self._words(state)[rows], self.bits, ids, self.digest, space=self.space)
+
+    def search(
+        self,
+        queries: Signatures,
+        k: int,
+        *,
+        effort: Any = None,
+        exclude_self: bool = False,
+        threads: int | None = None,
+    ) -> Matches:
+        """Return the k nearest rows of each query; with `exclude_self`, of those that have another id than it."""
+        self._check(queries)
+        chosen = self._chosen(effort)
+        if k < 1:
+            raise UsageError(f"k must be at least 1, got {k}")
+        state = self._state
+        if not len(state) or not len(queries):
+            return state.named(no_matches(len(queries)))
+        found = state.named(self._top(state, queries, min(k + exclude_self, len(state)), chosen, threads))
+        return nearest(without_self(found, queries.ids), k) if exclude_self else found
+
+    def within(
+        self,
+        queries: Signatures,
+        radius: int,
+        *,
+        first: bool = False,
+        effort: Any = None,
+        exclude_self: bool = False,
+        threads: int | None = None,
+    ) -> Matches:
+        """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row.
+
+        With `exclude_self`, rows that have the id of the query do not count.
+        """
+        self._check_radius(queries, radius)
+        chosen = self._chosen(effort)
+        state = self._state
+        if not len(state) or not len(queries):
+            return state.named(no_matches(len(queries)))
+        found = state.named(self._near(state, queries, radius, first and not exclude_self, chosen, threads))
+        if not exclude_self:
+            return found
+        found = without_self(found, queries.ids)
+        return lowest(found) if first else found
+
+    @abstractmethod
+    def _top(self, state: State, queries: Signatures, k: int, effort: Any, threads: int | None) -> Matches:
+        """Find the k nearest rows; k is at most the number of rows."""
+
+    @abstractmethod
+    def _near(
+        self, state: State, queries: Signatures, radius: int, first: bool, effort: Any, threads: int | None
+    ) -> Matches:
+        """Find the rows within a radius."""
+
+    @abstractmethod
+    def _words(self, state: State) -> U64:
+        """Return the words of every row that was ever added; those of removed rows do not matter."""
+
+    def _chosen(self, effort: Any) -> Any:
+        """Return how far a search goes; what this index does not understand is refused."""
+        if effort is not None:
+            raise UsageError(f"{type(self).__name__} is exact: it takes no effort, got {effort!r}")
+        return None
+
+    def _saved(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"bits": self.bits}, {}
+
+    def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
+        self._bits = int(parameters["bits"])
+
+    def _check(self, other: Signatures) -> None:
+        if other.bits != self.bits:
+            raise MismatchError(f"signatures of {other.bits} bits do not fit an index of {self.bits} bits")
+        self._check_space(other, "signatures", "sign both the same way")
+
+    def _check_radius(self, queries: Signatures, radius: int) -> None:
+        self._check(queries)
+        if not 0 <= radius <= self.bits:
+            raise UsageError(f"radius must be between 0 and {self.bits}, got {radius}")
