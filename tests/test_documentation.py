@@ -50,6 +50,24 @@ def test_the_map_of_the_tree_equals_the_disk():
     assert architecture.with_map(page) == page, "run: python tools/architecture.py"
 
 
+def test_the_places_that_the_documents_name_are_there():
+    """Modules that ARCHITECTURE, CONTRIBUTING and the decision on the tree name, each with the functions beside it."""
+    pages = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/decisions/0010-*.md")]
+    for page in pages:
+        text = page.read_text("utf-8").split("<!-- map: begin -->")[0]
+        for name in re.findall(r"`((?:\w+/)*\w+\.py)`", text):
+            assert any((base / name).exists() for base in (ROOT, ROOT / "src" / "sosie", ROOT / "tests")) or (
+                page.name.startswith("0010") and not name.count("/")
+            ), f"{page.name} names {name}"
+    table = (ROOT / "ARCHITECTURE.md").read_text("utf-8").split("## Where is ...?")[1].split("## ")[0]
+    named = re.findall(r"`([\w/]+\.py)`: ((?:`\w+`(?:, | and )?)+)", table)
+    assert len(named) >= 4
+    for file, functions in named:
+        source = (ROOT / "src" / "sosie" / file).read_text("utf-8")
+        for function in re.findall(r"`(\w+)`", functions):
+            assert re.search(rf"(def|class) {function}\b", source), f"{file} has no {function}"
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 def test_python_examples_run(page, folder):
     for block in blocks(page, "python"):

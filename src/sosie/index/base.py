@@ -104,13 +104,15 @@ class Index(ABC):
     def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the index to a directory, from which `load_index` maps it without building it again.
 
-        The directory appears whole. It must not exist or be empty; `overwrite` replaces one that Sosie wrote.
+        The directory appears whole. It must not exist or be empty; `overwrite` replaces one that Sosie wrote. Changes
+        wait until it is written: they may use the room behind the rows.
         """
-        state = self._state
-        parameters, arrays = self._saved(state)
-        arrays = {"removed": state.ids.removed, **arrays}
-        saved = SavedIndex(type(self).__name__, state.ids, self.digest, self.space, parameters, arrays)
-        write_index(directory, saved, overwrite=overwrite)
+        with self._lock:
+            state = self._state
+            parameters, arrays = self._saved(state)
+            arrays = {"removed": state.ids.removed, **arrays}
+            saved = SavedIndex(type(self).__name__, state.ids, self.digest, self.space, parameters, arrays)
+            write_index(directory, saved, overwrite=overwrite)
 
     @classmethod
     def restored(cls, saved: SavedIndex) -> Self:

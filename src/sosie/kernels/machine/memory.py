@@ -50,12 +50,15 @@ def prefetch(typing_context: Any, data: Any, position: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address = pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(8))
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
-        function = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(
-            builder.module, kind, "llvm.prefetch.p0"
-        )
-        builder.call(function, [address, number(0), number(3), number(1)])  # to read, to keep, data
+        emit_prefetch(builder, address, 3)
         return context.get_dummy_value()
 
     return types.void(data, types.intp), codegen
+
+
+def emit_prefetch(builder: Any, address: Any, cache: int) -> None:
+    """Emit a prefetch of data to read: to every cache (3), or to the second one and those below it (2)."""
+    number, name = ir.IntType(32), "llvm.prefetch.p0"
+    kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    builder.call(function, [address, number(0), number(cache), number(1)])

@@ -12,12 +12,14 @@ the planes this way saves the exclusive or, except in the mixed units.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
+
+from sosie.kernels.machine.memory import emit_prefetch
 
 LANES = 8  # words of a plane: 512 rows
 UNIT = 32  # planes added at a time
@@ -34,11 +36,14 @@ _Adder = Callable[[_Vector, _Vector, _Vector, bool], tuple[_Vector, _Vector]]
 
 
 @intrinsic
-def add_planes(typing_context: Any, planes: Any, start: Any, order: Any, units: Any, slices: Any, height: Any) -> Any:
+def add_planes(
+    typing_context: Any, planes: Any, start: Any, order: Any, units: Any, slices: Any, height: Any, ahead: Any
+) -> Any:
     """Add the planes of a query's order to the counts in `slices`.
 
     Plane p lies at `planes[start + 8 * p:][:8]` (flat words); `units` are the three numbers of units in `order`;
-    slice l lies at `slices[8 * l:][:8]`; `height` is the number of slices in use.
+    slice l lies at `slices[8 * l:][:8]`; `height` is the number of slices in use. Unless `ahead` is 0, as many planes
+    as are added are asked for, from `planes[start + ahead]` on: memory brings them while these are counted.
     """
 
     def codegen(context: Any, builder: _Builder, signature: Any, args: Any) -> Any:
@@ -46,17 +51,18 @@ def add_planes(typing_context: Any, planes: Any, start: Any, order: Any, units: 
         origin = builder.gep(data[0], [args[1]], source_etype=_WORD)
         low = [_load(builder, data[3], _word(LANES * level)) for level in range(LOW)]
         first = _word(0)
+        task = _Task(builder, origin, data[1], data[3], args[5], args[6])
         add = _adder(builder, "+avx512f" in context.codegen().magic_tuple()[2])
         for kind, plane in enumerate((_same, _opposite, _mixed)):
             units = builder.load(builder.gep(data[2], [_word(kind)], source_etype=_WORD), typ=_WORD)
             last = builder.add(first, units)
-            low = _add_units(builder, origin, data[1], first, last, low, data[3], args[5], add, plane)
+            low = _add_units(task, first, last, low, add, plane)
             first = last
         for level in range(LOW):
             _store(builder, low[level], data[3], _word(LANES * level))
         return context.get_dummy_value()
 
-    return types.void(planes, types.int64, order, units, slices, types.int64), codegen
+    return types.void(planes, types.int64, order, units, slices, types.int64, types.int64), codegen
 
 
 @intrinsic
@@ -94,19 +100,27 @@ def mark_below(typing_context: Any, slices: Any, height: Any, bound: Any, marks:
     return types.boolean(slices, types.int64, types.int64, marks, types.int64, found), codegen
 
 
+class _Task(NamedTuple):
+    """What a loop over units reads and writes: pointers to the planes, the order and the slices; see `add_planes`."""
+
+    builder: _Builder
+    origin: Any
+    order: Any
+    slices: Any
+    height: Any
+    ahead: Any
+
+
 def _add_units(
-    builder: _Builder,
-    origin: Any,
-    order: Any,
+    task: _Task,
     first: Any,
     last: Any,
     low: list[_Vector],
-    slices: Any,
-    height: Any,
     add: _Adder,
     plane: Callable[[_Builder, Any, Any], _Vector],
 ) -> list[_Vector]:
     """Emit the loop over units of one kind; the low slices stay in registers."""
+    builder = task.builder
     before = builder.block
     head, body, done = (builder.append_basic_block(f"units.{name}") for name in ("head", "body", "done"))
     builder.branch(head)
@@ -118,16 +132,34 @@ def _add_units(
         phi.add_incoming(value, before)
     builder.cbranch(builder.icmp_signed("<", unit, last), body, done)
     builder.position_at_end(body)
-    entries = builder.gep(order, [builder.mul(unit, _word(UNIT))], source_etype=_HALF)
-    tree = _Tree(add, list(state), lambda i: plane(builder, origin, _entry(builder, entries, i)))
+    _ask_ahead(task, unit)
+    entries = builder.gep(task.order, [builder.mul(unit, _word(UNIT))], source_etype=_HALF)
+    tree = _Tree(add, list(state), lambda i: plane(builder, task.origin, _entry(builder, entries, i)))
     carry = tree.carry(LOW, plane is _opposite)
-    _ripple(builder, carry, slices, height)
+    _ripple(builder, carry, task.slices, task.height)
     unit.add_incoming(builder.add(unit, _word(1)), builder.block)
     for phi, value in zip(state, tree.low, strict=True):
         phi.add_incoming(value, builder.block)
     builder.branch(head)
     builder.position_at_end(done)
     return list(state)
+
+
+def _ask_ahead(task: _Task, unit: Any) -> None:
+    """Emit a prefetch, to the second cache, of the planes that lie `ahead` of the unit, unless that is 0.
+
+    Between the additions of a unit: all at once they would wait for each other, and evict what is being counted.
+    """
+    builder = task.builder
+    ask, go_on = (builder.append_basic_block(f"ahead.{name}") for name in ("ask", "done"))
+    builder.cbranch(builder.icmp_signed("!=", task.ahead, _word(0)), ask, go_on)
+    builder.position_at_end(ask)
+    start = builder.add(task.ahead, builder.mul(unit, _word(UNIT * LANES)))
+    for i in range(UNIT):
+        place = builder.gep(task.origin, [builder.add(start, _word(LANES * i))], source_etype=_WORD)
+        emit_prefetch(builder, builder.bitcast(place, ir.IntType(8).as_pointer()), 2)
+    builder.branch(go_on)
+    builder.position_at_end(go_on)
 
 
 class _Tree:

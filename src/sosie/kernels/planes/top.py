@@ -32,6 +32,7 @@ def plane_top(planes: U64, live: U64, first: int, last: int, asked: Asked, best:
     tile = max(1, 512 // planes.shape[1])
     for start in range(first, last, tile):
         for chunk in range(chunks):
+            ahead = min(4096 * (chunk + 1), max(stride, 4096))  # words to the next chunk: one query asks for it
             for query in range(queries):
                 if chunk > 0 and not counting[query]:
                     continue
@@ -39,7 +40,9 @@ def plane_top(planes: U64, live: U64, first: int, last: int, asked: Asked, best:
                 for block in range(start, min(start + tile, last)):
                     if chunk == 0:
                         counts[:] = np.uint64(0)
-                    add_planes(flat, block * stride, order[query, 512 * chunk :], units[query, chunk], counts, height)
+                    planes_here, units_here = order[query, 512 * chunk :], units[query, chunk]
+                    asked_ahead = ahead if query == 0 else 0
+                    add_planes(flat, block * stride, planes_here, units_here, counts, height, asked_ahead)
                     bound = min(best[query, 0] >> 48, (1 << height) - 1)
                     counting[query] = mark_below(counts, height, bound, marks, 8 * block, found)
                     if counting[query] and chunk == chunks - 1:

@@ -39,6 +39,7 @@ def plane_within(
         if total + queries * 512 * tile > hits.rows.size:
             return start, total
         for chunk in range(chunks):
+            ahead = min(4096 * (chunk + 1), max(stride, 4096))  # words to the next chunk: one query asks for it
             for query in range(queries):
                 if wanted[query] == 0 or (chunk > 0 and not counting[query]):
                     continue
@@ -46,7 +47,9 @@ def plane_within(
                 for block in range(start, min(start + tile, last)):
                     if chunk == 0:
                         counts[:] = np.uint64(0)
-                    add_planes(flat, block * stride, order[query, 512 * chunk :], units[query, chunk], counts, height)
+                    planes_here, units_here = order[query, 512 * chunk :], units[query, chunk]
+                    asked_ahead = ahead if query == 0 else 0
+                    add_planes(flat, block * stride, planes_here, units_here, counts, height, asked_ahead)
                     counting[query] = mark_below(counts, height, bound, marks, 8 * block, found)
                     if counting[query] and chunk == chunks - 1:
                         more = _write(
