@@ -114,7 +114,7 @@ def test_results_are_opened_and_are_as_they_were(version, golden, copied):
         assert said["sample"]["recall"] == 1.0
         options = ("--threshold", "0.5", "--width", "1", "--quiet")
         golden.run(job, "docs.jsonl", "-o", "again", "--overwrite", *options, cwd=folder)
-        assert sorted(contents(folder / "again")) == sorted(contents(folder / job))
+        assert contents(folder / "again").keys() - {"report.html"} == contents(folder / job).keys()
         for table in (folder / job).glob("*.parquet"):
             assert pq.read_table(folder / "again" / table.name) == pq.read_table(table)
         old, new = (json.loads((folder / made / "report.json").read_text("utf-8")) for made in (job, "again"))

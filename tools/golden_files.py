@@ -140,6 +140,7 @@ def write(folder: Path) -> None:
         expected[f"text-index/{name}"] = [json.loads(line) for line in shown.splitlines()]
     run("dedup", "docs.jsonl", "-o", "dedup", "--threshold", "0.5", "--width", "1", "--quiet", cwd=folder)
     run("join", "docs.jsonl", "-o", "join", "--threshold", "0.5", "--width", "1", "--quiet", cwd=folder)
+    (folder / "dedup" / "report.html").unlink()  # for people: no program opens it again
     (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", "utf-8")
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle_hamming import KINDS, listed, near, nearest, queries_near, signatures
 
-from sosie.errors import MismatchError, UsageError
+from sosie.errors import UsageError
 from sosie.index import blocks
 from sosie.index.block_run import UNCUT, run_bytes
 from sosie.index.blocks import BlockIndex
@@ -140,11 +140,3 @@ def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypat
     monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed)
     index.add(rows)
     assert len(index) == 200
-
-
-def test_a_refused_addition_leaves_the_tables():
-    rows = signatures("random", 30, 64, ids=[f"d{i}" for i in range(30)])
-    index = BlockIndex(rows)
-    with pytest.raises(MismatchError):
-        index.add(rows)
-    assert listed(index.within(rows, 0)) == [[(0, row)] for row in range(30)]
