@@ -80,7 +80,7 @@ def at_similarity(
         raise UsageError(f"cannot draw {sample} of {len(rows)} documents with features: both must be at least 1")
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), min(sample, len(rows)), replace=False))
     levels = np.asarray(thresholds, np.float64)
-    matches = KeyIndex(keys).candidates(Keys(keys.values[drawn], digest=keys.digest), threads=threads)
+    matches = KeyIndex(keys).candidates(Keys(keys.values[drawn], digest=keys.digest, space=keys.space), threads=threads)
     similar = np.zeros(len(levels), np.int64)
     found = np.zeros(len(levels), np.int64)
     for start, cosines in _cosines(features, weights, rows, drawn):
