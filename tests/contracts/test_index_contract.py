@@ -322,3 +322,7 @@ def test_what_does_not_fit_is_refused(make):
             index.within(rows, radius)
     with pytest.raises(UsageError):
         index.search(rows, 1, threads=0)
+    for ask in (index.search, index.within):
+        with pytest.raises(UsageError, match=r"is exact: it takes no effort|the effort of a (Slice|Probe)Index is a"):
+            ask(rows, 1, effort="much")
+    assert (index.effort is None) == isinstance(index, FlatIndex)

@@ -118,3 +118,39 @@ def test_many_threads_look_up_one_index():
     alone = [listed(index.candidates(part, threads=1)) for part in parts]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda part: listed(index.candidates(part, threads=2)), parts)) == alone
+
+
+@pytest.mark.parametrize("kinds", (3, 40, 2**63))
+def test_what_is_found_does_not_depend_on_how_it_is_counted(kinds, monkeypatch):
+    values = keys_of(700, 4, kinds)
+    index = KeyIndex(Keys(values[:500]))
+    index.add(Keys(values[500:]))
+    index.remove([7, 600])
+    found = []
+    for many in (0, 16, 2**60):
+        monkeypatch.setattr("sosie.index.keys._MANY", many)
+        found.append(listed(index.candidates(Keys(values[:50]))))
+    assert found[0] == found[1] == found[2]
+    truth = sharing(values[:50], values)
+    assert found[0] == [[(far, row) for far, row in pairs if row not in (7, 600)] for pairs in truth]
+
+
+def test_a_single_query_has_no_counter_for_every_row(monkeypatch):
+    values = keys_of(5000, 3, 2**63)
+    index = KeyIndex(Keys(values))
+    monkeypatch.setattr("sosie.index.keys.find_rows", lambda *args: pytest.fail("all rows are counted"))
+    assert index.candidates(Keys(values[77:78])).rows.tolist() == [77]
+
+
+def test_a_query_can_leave_itself_out():
+    values = keys_of(60, 3, 9)
+    ids = [f"d{row}" for row in range(60)]
+    index = KeyIndex(Keys(values, ids=ids))
+    found = index.candidates(Keys(values[:20], ids=ids[:20]), exclude_self=True)
+    others = [
+        [(far, row) for far, row in pairs if row != own] for own, pairs in enumerate(sharing(values[:20], values))
+    ]
+    assert listed(found) == others
+    assert index.keys.ids.to_pylist() == ids and np.array_equal(index.keys.values, values)
+    with pytest.raises(MismatchError, match="nothing can be itself"):
+        index.candidates(Keys(values[:20]), exclude_self=True)

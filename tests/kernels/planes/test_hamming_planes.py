@@ -57,10 +57,16 @@ def test_counts_and_threshold(width, kind, query_kind, bound, seed):
 def test_rows_come_back_from_their_planes(first, count, width):
     rows = pack(bits_of("random", count, width)) if count else np.empty((0, -(-width // 64)), np.uint64)
     planes = aligned_zeros((3, plane_count(width), 8))
+    after = ~rows[:9]  # rows that follow stay as they are, and what was there before does not matter
+    if width % 64:
+        after[:, -1] &= np.uint64((1 << width % 64) - 1)
+    set_rows(planes, first, np.zeros_like(rows))
+    set_rows(planes, first + count, after)
+    set_rows(planes, first, rows[::-1])
     set_rows(planes, first, rows)
-    back = np.full((first + count, rows.shape[1]), 7, np.uint64)
+    back = np.full((first + count + len(after), rows.shape[1]), 7, np.uint64)
     get_rows(planes, back)
-    assert np.array_equal(back[first:], rows)
+    assert np.array_equal(back[first:], np.concatenate([rows, after]))
     assert not back[:first].any()
     for row in range(0, count, 37):
         for bit in range(width):
