@@ -204,15 +204,16 @@ class TextIndex:
 
     def write(self, output: OutputDirectory) -> None:
         """Write everything into an output that holds nothing yet; rejects logged in its scratch folder go with it."""
-        self.index.save(output.path)
-        if self.has_signer:
-            self.signer.save(output.path / SIGNER)
-        if self.texts is not None:
-            self.texts.save(output.path / TEXTS, output.scratch)
-        if self.places is not None:
-            self.places.save(output.path / PASSAGES)
-        if (output.scratch / RejectLog.name).exists():
-            os.rename(output.scratch / RejectLog.name, output.path / RejectLog.name)
+        with self._lock:
+            self.index.save(output.path)
+            if self.has_signer:
+                self.signer.save(output.path / SIGNER)
+            if self.texts is not None:
+                self.texts.save(output.path / TEXTS, output.scratch)
+            if self.places is not None:
+                self.places.save(output.path / PASSAGES)
+            if (output.scratch / RejectLog.name).exists():
+                os.rename(output.scratch / RejectLog.name, output.path / RejectLog.name)
 
     def similarity(self, distances: Any) -> F64 | None:
         """Return the similarity that each distance is an estimate of, to four digits; None without a signer that knows.
