@@ -16,7 +16,7 @@ from sosie.index.files import check_array, check_starts
 from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.blocks import Addresses, BlockTables, Store, fill_table, find_near
 from sosie.kernels.tables.hits import Hits
-from sosie.parallel import ordered_map
+from sosie.parallel import ordered_map, thread_count
 from sosie.types import I64, U64
 
 TABLES = "near", "rows", "starts"  # the arrays of a run
@@ -106,7 +106,8 @@ class BlockRun:
         rows = np.empty((tables, count), np.uint32)
         starts = np.empty((tables, (1 << addresses.bits) + 1), np.uint32)
         made = BlockTables(addresses, cut.columns(), near, rows, starts)
-        for _ in ordered_map(lambda table: fill_table(read_only(words), first, table, made), range(tables)):
+        workers = min(thread_count(None), tables)  # a short run has one table, and starting a thread takes longer
+        for _ in ordered_map(lambda table: fill_table(read_only(words), first, table, made), range(tables), workers):
             pass
         return BlockRun(first, count, cut, _frozen(made))
 
