@@ -17,7 +17,7 @@ from sosie.index.block_run import TABLES, UNCUT, BlockCut, BlockRun, checked_sha
 from sosie.index.files import check_array
 from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
-from sosie.index.segments import Segments
+from sosie.index.segments import Segments, written_behind
 from sosie.kernels.tables.blocks import Store
 from sosie.kernels.tables.hits import concat_hits, sort_hits, take_hits
 from sosie.parallel import ordered_map, thread_count
@@ -85,12 +85,8 @@ class BlockIndex(FlatIndex):
 
     def _appended(self, state: State, ids: RowIds, values: U64) -> BlockRows:
         stored: BlockRows = state.stored
-        begin, rows, words = len(state.ids), len(ids), stored.words
-        planes = stored.appended(begin, values)
-        if rows > len(words) or not words.flags.writeable:
-            words = np.empty((max(rows, begin + begin // 2), values.shape[1]), np.uint64)
-            words[:begin] = stored.words[:begin]
-        words[begin:rows] = values
+        begin, rows = len(state.ids), len(ids)
+        planes, words = stored.appended(begin, values), written_behind(stored.words, begin, values)
 
         def build(first: int, merged: tuple[BlockRun, ...]) -> BlockRun:
             return BlockRun.of(words[first:rows], first, BlockCut.of(self.bits, *self._shape(rows - first)))

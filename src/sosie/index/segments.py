@@ -101,6 +101,21 @@ class Segments(Generic[S]):
         return Segments(tuple(runs))
 
 
+def written_behind(held: U64, begin: int, added: U64) -> U64:
+    """Return an array that has the first `begin` rows of another and then those that are added.
+
+    They are written into the room behind these, where nobody looks who holds fewer rows, as long as there is enough;
+    room grows by halves, so that adding row by row costs little.
+    """
+    rows = begin + len(added)
+    if rows > len(held) or not held.flags.writeable:
+        longer = np.empty((max(rows, begin + begin // 2), added.shape[1]), np.uint64)
+        longer[:begin] = held[:begin]
+        held = longer
+    held[begin:rows] = added
+    return held
+
+
 def with_rows_of(merged: Sequence[HoldsRows], added: U64) -> U64:
     """Return the rows of runs that follow each other, and then those that are added, as one array of its own."""
     before = sum(map(len, merged))

@@ -13,6 +13,7 @@ from sosie.errors import StorageError, UsageError
 from sosie.index.base import State, check_room
 from sosie.index.files import check_array
 from sosie.index.ids import RowIds
+from sosie.index.segments import written_behind
 from sosie.kernels.slices.expand import SliceTable
 from sosie.kernels.slices.lists import SliceLists, build_lists, list_bytes, list_starts, slice_edges
 from sosie.storage.size import show_size
@@ -60,11 +61,7 @@ class SliceShape:
         Rows that were added are looked at one by one while they are few beside those in the lists, or beside the number
         of lists; then all lists are made anew, without the rows that were removed.
         """
-        rows, words = len(ids), before.words
-        if rows > len(words) or not words.flags.writeable:
-            words = np.empty((max(rows, begin + begin // 2), added.shape[1]), np.uint64)
-            words[:begin] = before.words[:begin]
-        words[begin:rows] = added
+        rows, words = len(ids), written_behind(before.words, begin, added)
         enough = max(before.listed // _LATEST, 2**self.width // _SPARSE)
         if before.lists is not None and rows - before.listed <= enough:
             return SliceRows(words, before.lists, before.listed)
