@@ -102,7 +102,7 @@ def test_signatures_made_for_each_other_are_joined(join):
     german = Signatures(np.array([5], np.uint64), digest="german", space="both")
     english = Signatures(np.array([4], np.uint64), digest="english", space="both")
     assert listed(join(german, english, 1)) == [(0, 0)]
-    with pytest.raises(MismatchError, match="sign both the same way"):
+    with pytest.raises(MismatchError, match="sign both with one signer, or with signers within one space"):
         join(german, Signatures(np.array([4], np.uint64), digest="german"), 1)
 
 
