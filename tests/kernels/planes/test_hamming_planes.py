@@ -15,7 +15,8 @@ from sosie.kernels.tables.hits import Hits, sort_hits
 def counts_of_block(planes, order, units, slices, counts):
     height = slices.size // 8
     for chunk in range(units.shape[0]):
-        add_planes(planes.reshape(planes.size), 0, order[512 * chunk :], units[chunk], slices, height)
+        ahead = 4096 * (chunk % 2)  # asking for memory, or not, changes nothing
+        add_planes(planes.reshape(planes.size), 0, order[512 * chunk :], units[chunk], slices, height, ahead)
     for row in range(512):
         for level in range(height):
             bit = (slices[8 * level + row // 64] >> np.uint64(row % 64)) & np.uint64(1)
