@@ -57,7 +57,7 @@ def test_the_names_for_type_checkers_are_those_of_the_table():
     tree = ast.parse(Path(sosie.__file__).read_text("utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     typed = {alias.asname: statement.module for statement in block.body for alias in statement.names}
-    assert typed == sosie._HOMES
+    assert typed == sosie._homes()
     assert all(alias.name == alias.asname for statement in block.body for alias in statement.names)
 
 

@@ -19,9 +19,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sosie.index.registry import HOMES as _INDEXES
-from sosie.signatures.registry import SPECS as _SPECS
-
 if TYPE_CHECKING:
     from sosie.documents.source import Source as Source
     from sosie.errors import (
@@ -98,8 +95,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    **_INDEXES,  # the indexes, and how far they search
+_HOMES = {  # beside the classes of indexes and of specs, which have tables of their own
     "Clusters": "sosie.types",
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
@@ -132,18 +128,26 @@ _HOMES = {
     "load_text_index": "sosie.search.files",
     "save_signatures": "sosie.signatures.files",
     "verify": "sosie.matches.verify",
-    **{name: home for home, name in _SPECS.values()},
 }
-
-__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: `import sosie` itself loads the standard library only."""
-    if name not in _HOMES:
+    if name == "__all__":
+        return [*_homes(), "__version__"]
+    home = _HOMES.get(name) or _homes().get(name)
+    if home is None:
         raise AttributeError(f"module 'sosie' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*_homes(), "__version__"])
+
+
+def _homes() -> dict[str, str]:
+    """Return where every public name lives: those above, and those of the tables of indexes and of specs."""
+    from sosie.index.registry import HOMES
+    from sosie.signatures.registry import SPECS
+
+    return {**_HOMES, **HOMES, **{name: home for home, name in SPECS.values()}}

@@ -45,8 +45,8 @@ class Index(ABC):
     - **Ids** travel with the rows: `matches.ids`. Rows added without ids go on being numbered, by their row; ids that
       are given are what they say. Adding an id that is present raises `MismatchError`, and so does removing one that
       is not.
-    - **Changes are whole**: an `add` or `remove` that fails, for whatever reason, has changed nothing. So an `add` holds
-      what it merges twice until it is done; what is refused for want of memory is what the index would hold then.
+    - **Changes are whole**: an `add` or `remove` that fails, for whatever reason, has changed nothing. So an `add`
+      holds what it merges twice until it is done; what is refused for want of memory is what the index would hold.
     - **Searches may run beside changes.** An index has one state that never changes; `add` and `remove` make another
       one and put it in its place at once. A search works on the state that it began with, so its answer is that of some
       moment between two changes. Changes from several threads take turns.

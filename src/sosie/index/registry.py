@@ -7,15 +7,13 @@ standard library only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from sosie.errors import UsageError
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """A parameter of a kind: its name, what it means, and its name in the class, if that is another one.
 
     Its values are of a `type`, or one of some words.
@@ -32,8 +30,7 @@ class Option:
         return f"--{self.name.replace('_', '-')}"
 
 
-@dataclass(frozen=True)
-class Home:
+class Home(NamedTuple):
     """Where a class lives."""
 
     home: str
@@ -44,19 +41,24 @@ class Home:
         return getattr(import_module(self.home), self.name)
 
 
-@dataclass(frozen=True)
-class Kind(Home):
+class Kind(NamedTuple):
     """A class of indexes: `options` are parameters of its constructor, `effort` those of how far a search goes.
 
     The latter are fields of the class `search`, which is what a search takes. With `volatility`, queries are signed
     with the sums behind their bits where the spec has them. An index of `keys` holds keys instead of signatures.
     """
 
+    home: str
+    name: str
     options: tuple[Option, ...] = ()
     search: Home | None = None
     effort: tuple[Option, ...] = ()
     volatility: bool = False
     keys: bool = False
+
+    def load(self) -> Any:
+        """Import the class."""
+        return Home(self.home, self.name).load()
 
 
 KINDS = {
@@ -150,7 +152,7 @@ def effort_of(index: Any, options: Mapping[str, Any]) -> Any:
     if not given or search is None:
         return None
     spec = search.load()
-    return spec(**{**{each.name: getattr(index.effort, each.name) for each in fields(spec)}, **given})
+    return spec(**{**{name: getattr(index.effort, name) for name in spec.__dataclass_fields__}, **given})
 
 
 def _refuse_others(name: str, options: Mapping[str, Any], owned: Mapping[str, Iterable[Option]]) -> None:
