@@ -122,3 +122,13 @@ def test_results_are_opened_and_are_as_they_were(version, golden, copied):
         assert {k: v for k, v in old.items() if k not in changing} == {
             k: v for k, v in new.items() if k not in changing
         }
+
+
+def test_this_version_still_writes_what_it_wrote(golden, tmp_path):
+    golden.write(tmp_path)
+    before, now = FILES / sosie.__version__, tmp_path
+    names = {path.relative_to(before) for path in before.rglob("*") if path.is_file()}
+    assert names == {path.relative_to(now) for path in now.rglob("*") if path.is_file()}
+    timed = {Path("dedup/report.json"), Path("join/report.json")}
+    for name in sorted(names - timed):
+        assert (now / name).read_bytes() == (before / name).read_bytes(), name

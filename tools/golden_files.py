@@ -50,9 +50,9 @@ def calibrated() -> Any:
     sums = (np.arange(40 * 64, dtype=np.float32).reshape(40, 64) * 7 % 11 + 1) / 16
     sums[:] *= np.where(np.unpackbits(signatures.words.view(np.uint8).reshape(40, 8), axis=1, bitorder="little"), 1, -1)
     sample = sosie.Signatures(signatures.words, ids=signatures.ids, volatility=sums)
-    index = grown(lambda first: sosie.ProbeIndex(first, header=5, flips=sosie.FlipModel.of(sample)), 40)
-    index.calibrate(sample, 2, 0.9)
-    return index
+    model = sosie.FlipModel.of(sample)
+    effort = grown(lambda first: sosie.ProbeIndex(first, header=5, flips=model), 40).calibrate(sample, 2, 0.9)
+    return grown(lambda first: sosie.ProbeIndex(first, effort, header=5, flips=model), 40)
 
 
 def indexes() -> dict[str, Any]:
