@@ -1,6 +1,6 @@
 """FlatIndex, which is exact, beside FAISS, tuned to a recall of .95: top-10 of 1024 bits, one thread.
 
-usage: python -m benchmarks.planes [--texts FILE.parquet] [--rows 100000] [--only texts,random,clustered,skewed]
+usage: python -m benchmarks.planes [--texts FILE.parquet] [--rows 100000] [--only texts,passages,...]
 
 Texts are a column `text`, by default a generated corpus; they are signed by single words with tf-idf weights. Random,
 clustered and skewed signatures are generated. Every approximate index is tuned on one half of the queries, none of
@@ -28,6 +28,7 @@ from benchmarks.hamming import clustered
 from sosie.features.shingles import Shingles
 from sosie.index.flat import FlatIndex
 from sosie.signatures.simhash import Simhash
+from sosie.text.passages import passages
 from sosie.types import Signatures
 
 RESULT = Path(__file__).with_name("planes.json")
@@ -50,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", help="a Parquet file with a column text; default: a generated corpus")
     parser.add_argument("--rows", type=int, default=100_000, help="rows of generated signatures")
-    parser.add_argument("--only", default="texts,random,clustered,skewed", help="data to measure")
+    parser.add_argument("--only", default="texts,passages,random,clustered,skewed", help="data to measure")
     options = parser.parse_args()
     faiss.omp_set_num_threads(1)
     for name in options.only.split(","):
@@ -65,11 +66,14 @@ def main() -> None:
 def data(name: str, texts: str | None, rows: int) -> tuple[Any, str]:
     """Return signatures in random order, and what they are."""
     rng = np.random.default_rng(_SEED)
-    if name == "texts":
+    if name in ("texts", "passages"):
         corpus = Corpus.at(texts)
+        column, what = corpus.column, "texts"
+        if name == "passages":
+            column, what = passages(column, words=30, overlap=15)["text"].combine_chunks(), "passages of 30 words"
         spec = Simhash(bits=BITS, weighting="tf-idf", shingles=Shingles(width=1))
-        words = spec.fit(corpus.column).sign(corpus.column).words
-        return words[rng.permutation(len(words))], f"texts of {corpus.name}, single words, tf-idf"
+        words = spec.fit(column).sign(column).words
+        return words[rng.permutation(len(words))], f"{what} of {corpus.name}, single words, tf-idf"
     count = rows + _ASKED
     if name == "random":
         return rng.integers(0, 2**64, (count, BITS // 64), dtype=np.uint64), "random bits"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pyarrow as pa
@@ -98,7 +98,7 @@ def test_the_effort_of_a_search_is_that_of_the_kind():
 def test_queries_bring_the_sums_behind_their_bits_where_a_kind_wants_them(tmp_path, monkeypatch):
     index = TextIndex.build(entries(Form(), tmp_path), sosie.Simhash().fit())
     assert index.sign(["one two"]).signed.volatility is None
-    monkeypatch.setitem(KINDS, "flat", replace(KINDS["flat"], volatility=True))
+    monkeypatch.setitem(KINDS, "flat", KINDS["flat"]._replace(volatility=True))
     assert index.sign(["one two"]).signed.volatility.shape == (1, 64) and not index.form.volatility
     minhash = sosie.Minhash(minima=64).fit()
     bits = TextIndex(sosie.FlatIndex(minhash.sign(["one two"])), minhash)
