@@ -2,6 +2,8 @@
 # make test   sets everything up and runs the checks and the tests
 # make check  ruff, mypy (strict), import-linter
 # make bench  speed beside the peers, as ratios; writes docs/benchmarks.md
+# make docs   the documentation site, into build/site; a warning is an error
+# make dist   wheel and source distribution, into dist; both are tried on every Python from 3.11 on that is here
 # make experiment NAME=psm_flips  a table or figure of a paper, done again: see experiments/README.md
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -10,14 +12,16 @@ BIN := .venv/bin
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache
 
 # Tests of kernels that also run as plain Python: no intrinsics, no wrap-around of uint64.
-PLAIN := tests/clusters tests/contracts/test_set_join_contract.py \
+PLAIN := tests/clusters \
+	$(addprefix tests/contracts/test_set_join_contract.py::test_, a_collection_with_itself two_collections \
+		spans_and_partitions_never_matter) \
 	$(addprefix tests/contracts/test_measured_join_contract.py::test_, a_collection_with_itself two_collections \
-		dense_lists_lose_pairs_and_invent_none exactly_at_the_threshold_and_just_below) \
-	$(addprefix tests/kernels/sets/test_, counts.py leaders.py rarity.py similarity.py) tests/kernels/sign/test_weigh.py \
-	$(addprefix tests/matches/, sets/test_join.py sets/test_threshold.py test_verify.py) tests/test_parallel.py \
-	tests/features/test_weighting.py tests/text/test_passages.py::test_any_texts
+		exactly_at_the_threshold_and_just_below) \
+	$(addprefix tests/kernels/sets/test_, counts.py rarity.py similarity.py) tests/kernels/sign/test_weigh.py \
+	$(addprefix tests/matches/, sets/test_threshold.py test_verify.py) tests/test_parallel.py \
+	tests/features/test_weighting.py
 
-.PHONY: demo test check bench experiment clean
+.PHONY: demo test check bench docs dist experiment clean
 
 demo: .venv/.ready
 	$(BIN)/sosie demo -o demo-output --overwrite
@@ -34,11 +38,21 @@ check: .venv/.ready-test
 bench: .venv/.ready-bench
 	$(BIN)/python -m benchmarks $(BENCH)
 
+docs: .venv/.ready-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -E -b html docs build/site
+	@echo "Written to build/site/index.html"
+
+dist: .venv/.ready-dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/try_distributions.py dist
+
 experiment: .venv/.ready-experiments
 	$(BIN)/python -m experiments.$(NAME) $(OPTIONS)
 
 clean:
-	rm -rf .venv .numba_cache demo-output
+	rm -rf .venv .numba_cache build demo-output dist
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Sosie needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python."; exit 1; }
@@ -48,14 +62,7 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-.venv/.ready-test: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
-	@touch $@
-
-.venv/.ready-bench: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	@touch $@
-
-.venv/.ready-experiments: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[experiments]'
+# Each extra is installed when it is first needed.
+.venv/.ready-%: .venv/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	@touch $@

@@ -97,26 +97,28 @@ def run(name: str, part_of: Callable[[Sample, bool], str]) -> None:
     """
     parser = argparse.ArgumentParser(description=f"{name} of STEIN, ours beside theirs.")
     parser.add_argument("--texts", nargs="*", help="collections with a column text; default: a generated one")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS, help=f"drawn or generated ({DOCUMENTS:,})")
     parser.add_argument("--write", action="store_true", help="rewrite the part of docs/experiments/stein.md")
     options = parser.parse_args()
-    samples = [Sample(Path(path).stem, _drawn(path)) for path in options.texts] if options.texts else [_generated()]
+    count = options.documents
+    samples = [Sample(Path(path).stem, _drawn(path, count)) for path in options.texts or ()] or [_generated(count)]
     text = "\n\n".join(part_of(sample, options.write) for sample in samples)
     print(text)
     if options.write:
         _write_part(name, text)
 
 
-def _generated() -> Sample:
-    corpus = PlantedCorpus(DOCUMENTS, copies=0.02, words=(80, 300))
+def _generated(count: int) -> Sample:
+    corpus = PlantedCorpus(count, copies=0.02, words=(80, 300))
     return Sample("generated", next(corpus.tables())["text"].to_pylist())
 
 
-def _drawn(path: str) -> list[str]:
+def _drawn(path: str, count: int) -> list[str]:
     """Draw documents with words; the same ones in every run."""
     texts = [text for batch in Source(path, text_column="text").batches() for text in batch.texts.to_pylist()]
     worded = [text for text in texts if text.split()]
     generator = np.random.default_rng(0)
-    return [worded[i] for i in np.sort(generator.choice(len(worded), min(DOCUMENTS, len(worded)), replace=False))]
+    return [worded[i] for i in np.sort(generator.choice(len(worded), min(count, len(worded)), replace=False))]
 
 
 def _write_part(name: str, text: str) -> None:

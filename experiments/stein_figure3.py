@@ -69,5 +69,10 @@ def _shown(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure and print; write if asked."""
     run("Figure 3", measured)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,9 @@
 """STEIN Figure 5: recall, precision and time at similarity, of fuzzy-fingerprinting and of p-stable LSH.
 
-usage: python -m experiments.stein_figure5 [FILE.parquet[:LANGUAGE] ...] [--documents N] [--sample N]
+usage: python -m experiments.stein_figure5 [FILE.parquet[:LANGUAGE] ...] [--documents N] [--sample N] [--write]
 
 Without files, a generated collection is searched. With a language, the reference distribution of wordfreq is tried,
-too. Writes docs/experiments/stein-figure5.md and docs/images/experiments/stein-figure5.png.
+too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ def measure(collection: Collection, sample: int) -> None:
         collection.results[name] = at_similarity(keys, features, features.counts, THRESHOLDS, sample=sample, seed=SEED)
         if name in (FUZZY, STABLE):
             collection.milliseconds[name] = [_by_keys(keys, size) for size in collection.sizes]
-        print(collection.name, name, collection.results[name].recall.round(3), flush=True)
     collection.milliseconds[LINEAR] = [_linear(features, size) for size in collection.sizes]
 
 
@@ -182,6 +181,7 @@ def main() -> None:
     )
     parser.add_argument("--documents", type=int, default=20_000, help="of the generated collection")
     parser.add_argument("--sample", type=int, default=500, help="documents that are searched for")
+    parser.add_argument("--write", action="store_true", help="write docs/experiments/stein-figure5.md, and draw")
     options = parser.parse_args()
     collections = []
     for name in options.files:
@@ -192,8 +192,11 @@ def main() -> None:
         collections.append(Collection("generated", generated))
     for collection in collections:
         measure(collection, options.sample)
-    (DOCS / "experiments" / "stein-figure5.md").write_text(page(collections, options.sample) + "\n", "utf-8")
-    save(draw(collections), "stein-figure5")
+    text = page(collections, options.sample)
+    print(text)
+    if options.write:
+        (DOCS / "experiments" / "stein-figure5.md").write_text(text + "\n", "utf-8")
+        save(draw(collections), "stein-figure5")
 
 
 if __name__ == "__main__":

@@ -74,5 +74,10 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.2f}" if whole else "-"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure and print; write if asked."""
     run("Table 2", measured)
+
+
+if __name__ == "__main__":
+    main()

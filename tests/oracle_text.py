@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 from itertools import pairwise
@@ -108,6 +109,23 @@ def words(text: str) -> list[str]:
     return found
 
 
+WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+NUMBER = r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)*(?:[eE][+-][0-9])?\w*(?:\.[0-9]\w*)*"
+
+
+def code_tokens(text: str) -> list[str]:
+    """The tokens of source code: numbers, words, and all other characters but white space, one by one."""
+
+    def stand_in(character: str) -> str:
+        if character in WHITE_SPACE:
+            return " "
+        return character if character < "\x80" else "w" if kind(character) else "@"
+
+    skeleton = "".join(map(stand_in, text))  # the same places, in ASCII
+    found = re.finditer(rf"{NUMBER}|\w+|[^\w ]", skeleton, re.ASCII)
+    return [text[match.start() : match.end()] for match in found]
+
+
 def shingles(text: str, width: int, unit: str) -> list[int]:
     """The hashes of all shingles, in reading order."""
     if unit == "char":
@@ -116,9 +134,14 @@ def shingles(text: str, width: int, unit: str) -> list[int]:
     elif unit == "prefix":
         pieces = [word[:width] for word in words(text)]
     else:
-        found = words(text)
+        found = code_tokens(text) if unit == "code" else words(text)
         pieces = [" ".join(found[i : i + width]) for i in range(max(len(found) - width, 0) + 1)] if found else []
     return [xxhash.xxh64_intdigest(piece.encode()) for piece in pieces]
+
+
+def evidence(text: str, width: int, unit: str) -> frozenset[int | str]:
+    """What a text is compared by: its shingles, or all of it where it has none."""
+    return frozenset(shingles(text, width, unit)) or frozenset([text])
 
 
 def assigned() -> list[str]:

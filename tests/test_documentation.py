@@ -34,6 +34,9 @@ def folder(tmp_path, monkeypatch):
     lines = [{"id": str(i), "text": text, "body": text, "url": f"u{i}"} for i, text in enumerate(texts)]
     for name in ("docs", "new", "old"):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "code").mkdir()
+    for name, number in (("a.py", 0), ("b.py", 0), ("Makefile", 2)):
+        (tmp_path / "code" / name).write_text(texts[number])
     (tmp_path / "shards").mkdir()
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "shards" / "0.parquet")
     monkeypatch.chdir(tmp_path)
@@ -87,9 +90,24 @@ def test_shell_examples_run(page, line, folder):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_files_that_the_readme_lists_are_written(folder):
+@pytest.mark.parametrize("name", ["formats.md", "indexes.md"])
+def test_a_page_can_be_followed_from_its_beginning_to_its_end(name, folder):
+    """All examples of a page in one folder and in their order, as a reader runs them."""
+    page = ROOT / "docs" / "guide" / name
+    for language, block in re.findall(r"^```(sh|python)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+        if language == "python":
+            exec(compile(block, str(page), "exec"), {})
+            continue
+        for line in block.splitlines():
+            command = line.split("#")[0].strip()
+            done = subprocess.run(command.replace("sosie ", f"{SOSIE} "), shell=True, capture_output=True, text=True)
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def test_the_files_that_the_first_steps_list_are_written(folder):
     subprocess.run([SOSIE, "dedup", "docs.jsonl", "-o", "out", "--threshold", "0.8", "--quiet"], check=True)
-    listed = re.findall(r"^\| `([^`]+)` \|", (ROOT / "README.md").read_text("utf-8"), re.M)
+    page = ROOT / "docs" / "guide" / "start.md"
+    listed = re.findall(r"^\| `([^`]+)` \|", page.read_text("utf-8"), re.M)
     assert sorted(listed) == sorted(str(file.relative_to("out")) for file in Path("out").rglob("*") if file.is_file())
 
 
@@ -122,7 +140,7 @@ def test_every_option_is_in_the_guide_and_has_a_help(words):
 def test_every_command_has_the_options_of_all():
     for words in commands(cli):
         text = subprocess.run([SOSIE, *words, "--help"], capture_output=True, text=True, check=True).stdout
-        assert "INPUT" in text or words[0] == "demo" or words[-1] in ("remove", "info", "verify")
+        assert "INPUT" in text or words[0] in ("demo", "warm") or words[-1] in ("remove", "info", "verify")
         assert all(option in text for option in ("--json", "--quiet", "--config"))
         assert "--threads" in text or words[-1] in ("remove", "info", "verify")
 
@@ -143,9 +161,3 @@ def test_the_defaults_are_what_the_page_says():
     for owner, found in (("dedup", job), ("passages", {name: windows[name] for name in ("words", "overlap")})):
         assert found == {name: eval(said[owner, name]) for name in found}
     assert job.keys() == {field.name for field in fields(sosie.Deduplicator)} - {"threshold", "shingles"}
-
-
-def test_links_inside_the_documents_lead_somewhere():
-    for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -35,16 +35,21 @@ def collections(draw):
 @given(
     collections(),
     st.sampled_from(["1", "4/5", "2/3", "1/2", "3/10"]),
-    st.sampled_from([(1, "word"), (2, "word"), (3, "word"), (4, "char")]),
+    st.sampled_from([(1, "word"), (2, "word"), (3, "word"), (4, "char"), (2, "code")]),
     st.sampled_from(["first", "longest"]),
+    st.sampled_from(["identical", "keep"]),
 )
-def test_dedup_is_what_its_definition_says(texts, threshold, shingle, keep):
+def test_dedup_is_what_its_definition_says(texts, threshold, shingle, keep, wordless):
     width, unit = shingle
-    sets = [frozenset(oracle_text.shingles(text, width, unit)) for text in texts]
+    whole = wordless == "identical"
+    sets = [oracle_text.evidence(text, width, unit) for text in texts]
+    if not whole:
+        sets = [frozenset(oracle_text.shingles(text, width, unit)) for text in texts]
     bound = Fraction(threshold)
     truth = [pair for pair in oracle.similar_pairs(sets, bound) if sets[pair[0]] and sets[pair[1]]]
     method = sosie.Exact(shingles=sosie.Shingles(width, unit))
-    result = sosie.dedup(pa.table({"text": texts}), bound, method=method, keep=keep, threads=1)
+    job = sosie.Deduplicator(threshold=bound, method=method, keep=keep, wordless=wordless)
+    result = job.run(pa.table({"text": texts}), threads=1)
     assert list(zip(result.found.a.tolist(), result.found.b.tolist(), strict=True)) == truth
 
     order = sorted(range(len(texts)), key=lambda row: (-len(texts[row].encode()) if keep == "longest" else 0, row))

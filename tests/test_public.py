@@ -35,6 +35,14 @@ def test_the_help_loads_neither_numba_nor_arrow():
     assert "click" in loaded and loaded & HEAVY == {"click"}
 
 
+def test_the_package_runs_as_a_module():
+    asked = [sys.executable, "-m", "sosie", "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == f"sosie, version {sosie.__version__}"
+    wrong = subprocess.run([*asked[:3], "no-such-command"], capture_output=True, text=True, timeout=120)
+    assert wrong.returncode == 2 and "Usage: sosie" in wrong.stderr
+
+
 def test_packages_for_stems_are_loaded_only_where_they_are_used():
     assert not imported_by("import sosie; sosie.Shingles().extract(['a b c'])") & {"Stemmer", "stopwordsiso"}
     assert "Stemmer" in imported_by("import sosie; sosie.Shingles(stem='en')")

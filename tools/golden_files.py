@@ -55,6 +55,15 @@ def calibrated() -> Any:
     return grown(lambda first: sosie.ProbeIndex(first, effort, header=5, flips=model), 40)
 
 
+def grown_words() -> Any:
+    """Return an index of words whose rows came in two parts, and of which some were removed."""
+    names, every = [f"row {i}" for i in range(24)], texts(24)
+    index = sosie.WordIndex(sosie.Phrases().bags(every[:20], ids=names[:20]))
+    index.add(sosie.Phrases().bags(every[20:], ids=names[20:]))
+    index.remove(["row 2", "row 23"])
+    return index
+
+
 def indexes() -> dict[str, Any]:
     """Return an index of every class; keys and numbered rows as well."""
     keys = sosie.Minhash(minima=8, rows=2).fit().keys(texts(24), ids=list(range(100, 124)))
@@ -68,6 +77,7 @@ def indexes() -> dict[str, Any]:
         "probes-flips": calibrated(),
         "slices": grown(lambda first: sosie.SliceIndex(first, width=5), 40),
         "keys": sosie.KeyIndex(keys),
+        "words": grown_words(),
     }
 
 
@@ -92,6 +102,8 @@ def found(index: Any) -> dict[str, Any]:
     if isinstance(index, sosie.KeyIndex):
         queries = sosie.Minhash(minima=8, rows=2).fit().keys(texts(6))
         results = {"candidates": index.candidates(queries)}
+    elif isinstance(index, sosie.WordIndex):
+        results = {"search": index.search(sosie.Phrases().bags(texts(6)), 3)}
     else:
         queries = rows(12).take(np.array([0, 2, 3, 11]))
         results = {"search": index.search(queries, 3), "within": index.within(queries, 2)}
@@ -114,6 +126,12 @@ def run(*arguments: str, cwd: Path) -> str:
     return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
 
 
+def shown(index: str, folder: Path) -> list[dict[str, Any]]:
+    """Return the matches that a search of an index of texts shows, as far as every version shows them."""
+    lines = run("search", index, "--text", texts(4)[3], "-k", "3", "--format", "jsonl", cwd=folder).splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name != "margin"} for line in lines]
+
+
 def write(folder: Path) -> None:
     """Write everything, and what each gives when it is opened."""
     expected: dict[str, Any] = {}
@@ -132,12 +150,13 @@ def write(folder: Path) -> None:
     keys = sosie.load_signatures(folder / "signatures" / "keys")
     expected["signatures/words"] = {"words": words.words.tolist(), "ids": words.ids.to_pylist()}
     expected["signatures/keys"] = {"values": keys.values.tolist(), "ids": keys.ids.to_pylist()}
-    run("index", "build", "docs.jsonl", "-o", "text-index/texts", "--keep-texts", "--quiet", cwd=folder)
+    task = ("--for", "duplicates")
+    run("index", "build", "docs.jsonl", "-o", "text-index/texts", "--keep-texts", "--quiet", *task, cwd=folder)
+    run("index", "build", "docs.jsonl", "-o", "text-index/words", "--keep-texts", "--quiet", cwd=folder)
     passages = ("--passages", "--words", "6", "--kind", "blocks", "--quiet")
     run("index", "build", "docs.jsonl", "-o", "text-index/passages", *passages, cwd=folder)
-    for name in ("texts", "passages"):
-        shown = run("search", f"text-index/{name}", "--text", texts(4)[3], "-k", "3", "--format", "jsonl", cwd=folder)
-        expected[f"text-index/{name}"] = [json.loads(line) for line in shown.splitlines()]
+    for name in ("texts", "passages", "words"):
+        expected[f"text-index/{name}"] = shown(f"text-index/{name}", folder)
     run("dedup", "docs.jsonl", "-o", "dedup", "--threshold", "0.5", "--width", "1", "--quiet", cwd=folder)
     run("join", "docs.jsonl", "-o", "join", "--threshold", "0.5", "--width", "1", "--quiet", cwd=folder)
     (folder / "dedup" / "report.html").unlink()  # for people: no program opens it again

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from sosie.features.frequencies import DocumentFrequencies as DocumentFrequencies
     from sosie.features.frequencies import TermCounts as TermCounts
+    from sosie.features.phrases import Phrases as Phrases
     from sosie.features.shingles import Shingles as Shingles
     from sosie.index.blocks import BlockIndex as BlockIndex
     from sosie.index.files import load_index as load_index
@@ -49,10 +50,12 @@ if TYPE_CHECKING:
     from sosie.index.probes import ProbeIndex as ProbeIndex
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
+    from sosie.index.words import WordIndex as WordIndex
     from sosie.jobs.dedup import Deduplicator as Deduplicator
     from sosie.jobs.dedup import dedup as dedup
     from sosie.jobs.join import join as join
     from sosie.matches.candidates import Exact as Exact
+    from sosie.matches.candidates import Identical as Identical
     from sosie.matches.reference import Reference as Reference
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
@@ -71,6 +74,9 @@ if TYPE_CHECKING:
     from sosie.signatures.topsig import TopSig as TopSig
     from sosie.storage.output import Output as Output
     from sosie.text.passages import passages as passages
+    from sosie.types import (
+        Bags as Bags,
+    )
     from sosie.types import (
         Clusters as Clusters,
     )
@@ -96,6 +102,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {  # beside the classes of indexes and of specs, which have tables of their own
+    "Bags": "sosie.types",
     "Clusters": "sosie.types",
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
@@ -104,12 +111,14 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "Exact": "sosie.matches.candidates",
     "Features": "sosie.types",
     "FlipModel": "sosie.index.flips",
+    "Identical": "sosie.matches.candidates",
     "Keys": "sosie.types",
     "Matches": "sosie.types",
     "MismatchError": "sosie.errors",
     "Output": "sosie.storage.output",
     "Reference": "sosie.matches.reference",
     "Pairs": "sosie.types",
+    "Phrases": "sosie.features.phrases",
     "Shingles": "sosie.features.shingles",
     "Signatures": "sosie.types",
     "SosieError": "sosie.errors",

@@ -17,6 +17,7 @@ from sosie.arrays import U64 as U64
 from sosie.arrays import Bools as Bools
 from sosie.arrays import read_only
 from sosie.errors import MismatchError
+from sosie.shown import counted
 
 F32 = NDArray[np.float32]
 Counters = Mapping[str, int]
@@ -53,6 +54,10 @@ class Features:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        with_counts = "" if self.counts is None else ", with counts"
+        return f"Features({counted(len(self), 'document')}, {counted(len(self.hashes), 'feature')}{with_counts})"
 
     @property
     def sizes(self) -> I64:
@@ -134,6 +139,9 @@ class Signatures:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __repr__(self) -> str:
+        return f"Signatures({counted(len(self), 'row')} of {counted(self.bits, 'bit')}{_origin(self)})"
+
     def take(self, rows: I64) -> Signatures:
         """Return some of the rows, in the order of their numbers as given."""
         volatility = None if self.volatility is None else self.volatility[rows]
@@ -165,13 +173,41 @@ class Keys:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __repr__(self) -> str:
+        return f"Keys({counted(len(self), 'row')} in {counted(self.values.shape[1], 'table')}{_origin(self)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """The features of documents as they are, without any signature: which of them each row has.
+
+    Ids, digest, space and `unsigned` are as those of `Signatures`; a document without features is no row.
+    """
+
+    features: Features
+    ids: Any = None
+    digest: str | None = None
+    unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    space: str | None = None
+    numbered: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbered", self.ids is None)
+        object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.features)))
+        object.__setattr__(self, "space", self.space or self.digest)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
 
 @dataclass(frozen=True, eq=False)
 class Matches:
     """What a search found: query i has `rows[offsets[i]:offsets[i + 1]]`, ordered by (distance, row).
 
     `ids` are the ids of those rows. For keys, `distances` is the number of tables that do *not* agree. `recall` is the
-    share of the exact answer that is to be expected: 1 where the answer is exact, None where nothing is known.
+    share of the exact answer that is to be expected: 1 where the answer is exact, None where nothing is known. Where
+    the true similarity of every match is known, it is in `similarities`, and orders the matches instead of the
+    distance: the most similar first, ties by row.
     """
 
     offsets: I64
@@ -180,9 +216,13 @@ class Matches:
     ids: Any = None
     counters: Counters = field(default_factory=dict)
     recall: float | None = None
+    similarities: F64 | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"Matches({_found(self.rows, 'match')} of {_found(self.offsets[1:], 'query')}{_recall(self.recall)})"
 
     def of(self, query: int) -> tuple[I64, I32]:
         """Return rows and distances found for one query."""
@@ -205,6 +245,9 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.a)
+
+    def __repr__(self) -> str:
+        return f"Pairs({counted(len(self), 'candidate')}{_recall(self.recall)})"
 
     def take(self, which: I64 | Bools) -> Pairs:
         """Return some of the pairs, by place or by flag."""
@@ -231,6 +274,10 @@ class VerifiedPairs:
     def __len__(self) -> int:
         return len(self.a)
 
+    def __repr__(self) -> str:
+        low = f", similarity {self.similarity.min():.4g} to {self.similarity.max():.4g}" if len(self) else ""
+        return f"VerifiedPairs({counted(len(self), 'pair')}{low}{_recall(self.recall)})"
+
     def take(self, which: I64 | Bools) -> VerifiedPairs:
         """Return some of the pairs, by place or by flag."""
         total = None if self.total is None else self.total[which]
@@ -255,6 +302,10 @@ class Clusters:
 
     def __len__(self) -> int:
         return len(self.anchor)
+
+    def __repr__(self) -> str:
+        groups = int((self.members > 1).sum())
+        return f"Clusters({counted(len(self), 'row')}, {int(self.kept.sum()):,} kept, {counted(groups, 'group')})"
 
     @property
     def kept(self) -> Bools:
@@ -288,6 +339,20 @@ def meet(a: Signatures | Keys, b: Signatures | Keys) -> bool:
     (True, True, False)
     """
     return a.space is None or b.space is None or a.space == b.space
+
+
+def _origin(of: Signatures | Keys) -> str:
+    unsigned = f", {len(of.unsigned):,} unsigned" if len(of.unsigned) else ""
+    return unsigned if of.digest is None else f"{unsigned}, digest {of.digest[:8]}"
+
+
+def _found(rows: Any, noun: str) -> str:
+    plural = {"match": "matches", "query": "queries"}[noun]
+    return f"{len(rows):,} {noun if len(rows) == 1 else plural}"
+
+
+def _recall(recall: float | None) -> str:
+    return "" if recall is None else f", recall {recall:.4g}"
 
 
 def _checked_ids(ids: Any, count: int) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -463,13 +462,13 @@ def test_an_interrupt_is_exit_code_130_and_leaves_nothing(folder):
     assert "Traceback" not in done.stderr and names(folder) == before
 
 
-def test_a_first_run_says_that_it_compiles(folder):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+def test_a_quiet_command_does_not_say_that_it_compiles(folder):
     code = (
-        "import sys, sosie.cli.progress as p\n"
-        "with p.progress(False): pass\n"
-        "with p.progress(True): pass\n"
-        "print('after', file=sys.stderr)"
+        "import logging, sys, sosie.jobs.dedup as d\n"
+        "d.prepare = lambda *_, **__: logging.getLogger('sosie').warning('compiling')\n"
+        "from sosie.cli import main\nmain()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=environment)
-    assert done.stderr.splitlines() == ["Compiling the kernels for this machine: once, about a minute.", "after"]
+    for options, said in (((), "compiling\n"), (("--quiet",), ""), (("--json",), "compiling\n")):
+        command = [sys.executable, "-c", code, "dedup", "in.jsonl", "--dry-run", *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+        assert done.stderr == said

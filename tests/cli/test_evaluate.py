@@ -64,11 +64,13 @@ def test_against_exact_search(folder):
         sample = evaluated(*arguments)["sample"]
         assert (sample["documents"], sample["sampled"], sample["kept"], sample["missed"]) == (7, 7, 4, 0)
         assert sample["true_pairs"] == sample["found_pairs"] == 4 and sample["recall"] == sample["settled"] == 1
-        assert sample["interval"] == [pytest.approx(0.5101, abs=1e-4), 1]
+        assert sample["interval"] == [1, 1]  # all were compared
+    some = evaluated("out", "--sample", 5)["sample"]
+    assert some["sampled"] == 5 and some["recall"] == 1 and 0 <= some["interval"][0] < 1 == some["interval"][1]
     code, out, err = run("evaluate", "out")
     assert (code, err) == (0, "")
     assert "7 of 7 documents compared with all (seed 0)" in out
-    assert "1.0000 recall: 4 of 4 true pairs found (95 % confidence: 0.5101 to 1.0000)" in out
+    assert "1.0000 recall: 4 of 4 true pairs found (95 % confidence: 1.0000 to 1.0000)" in out
     assert "0 of 4 sampled documents that stay are similar to another that stays" in out
 
 

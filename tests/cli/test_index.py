@@ -26,7 +26,7 @@ from sosie.types import Keys
 SENTENCES = [line.format(7) for line in GERMAN.strip().splitlines()]
 TEXTS = {f"d{i}": " ".join(SENTENCES[i : i + 4]) for i in range(20)}
 MORE = {f"m{i}": " ".join(SENTENCES[i + 8 : i + 12]) for i in range(3)}
-SAVABLE = list(KINDS)
+SAVABLE = [name for name in KINDS if name != "words"]  # of signatures or keys
 METHODS = {name: ["--method", "minhash"] if name == "keys" else [] for name in KINDS}
 
 
@@ -217,7 +217,7 @@ def test_integers_are_ids_even_if_they_count_up(folder):
     ],
 )
 def test_an_index_stays_as_it_was_when_a_change_is_refused(folder, arguments, code, named):
-    done("index", "build", "in.jsonl", "-o", "index")
+    done("index", "build", "in.jsonl", "-o", "index", "--for", "duplicates")
     for name, options in (("same", []), ("other", ["--bits", 128]), ("another", ["--seed", 1])):
         done("sign", "in.jsonl", "-o", name, *options)
     done("sign", "in.jsonl", "-o", "keys", "--method", "minhash")
@@ -230,7 +230,7 @@ def test_an_index_stays_as_it_was_when_a_change_is_refused(folder, arguments, co
 def test_an_index_with_texts_or_passages_takes_documents_only(folder):
     done("sign", "more.jsonl", "-o", "signed")
     for options, named in ((["--keep-texts"], "keeps the texts"), (["--passages"], "passages")):
-        done("index", "build", "in.jsonl", "-o", "index", "--overwrite", *options)
+        done("index", "build", "in.jsonl", "-o", "index", "--overwrite", "--for", "duplicates", *options)
         code, said = refused("index", "add", "index", "signed")
         assert code == 1 and named in said
 
@@ -333,7 +333,8 @@ def test_verify_names_every_damaged_file(folder):
 
 
 def test_parts_that_do_not_belong_together_are_named(folder):
-    done("index", "build", "in.jsonl", "-o", "index", "--keep-texts", "--passages", "--words", 10, "--overlap", 5)
+    cut = ("--passages", "--words", 10, "--overlap", 5)
+    done("index", "build", "in.jsonl", "-o", "index", "--for", "duplicates", "--keep-texts", *cut)
     done("index", "build", "more.jsonl", "-o", "other", "--keep-texts", "--passages", "--bits", 32)
     for part in ("signer", "texts", "passages"):
         os.rename(f"index/{part}", "aside")
@@ -364,5 +365,97 @@ def test_a_manifest_that_says_nothing_is_named(folder):
 def test_info_is_for_people_too(folder):
     done("index", "build", "in.jsonl", "-o", "index", "--passages", "--words", 10, "--overlap", 5)
     code, out, _ = run("index", "info", "index")
-    assert code == 0 and "flat (FlatIndex, format 1)" in out and "of 10 words, of which neighbours share 5" in out
+    assert code == 0 and "words (WordIndex, format 1)" in out and "of 10 words, of which neighbours share 5" in out
+    assert re.search("width: 2$", out, re.M) and re.search("method: words$", out, re.M)
+    done("index", "build", "in.jsonl", "-o", "index", "--overwrite", "--for", "duplicates")
+    code, out, _ = run("index", "info", "index")
+    assert code == 0 and "flat (FlatIndex, format 1)" in out and "bits: 64" in out
     assert run("index", "info", "index", "--quiet") == (0, "", "")
+
+
+# What it is for
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "method", "width", "bits"),
+    [
+        ([], "words", "words", 2, None),
+        (["--for", "search"], "words", "words", 2, None),
+        (["--for", "search", "--width", 1], "words", "words", 1, None),
+        (["--for", "passages"], "words", "words", 2, None),
+        (["--for", "duplicates"], "flat", "simhash", 3, 64),
+        (["--for", "duplicates", "--bits", 128, "--kind", "blocks"], "blocks", "simhash", 3, 128),
+        (["--for", "duplicates", "--method", "words"], "words", "words", 2, None),
+        (["--for", "search", "--method", "simhash"], "flat", "simhash", 1, 1024),
+        (["--for", "search", "--bits", 256], "flat", "simhash", 1, 256),
+        (["--bits", 256], "flat", "simhash", 3, 256),
+        (["--kind", "words"], "words", "words", 2, None),
+        (["--method", "minhash"], "keys", "minhash", 3, None),
+        (["--unit", "char"], "words", "words", 4, None),
+    ],
+)
+def test_a_task_chooses_and_options_override(folder, options, kind, method, width, bits):
+    done("index", "build", "in.jsonl", "-o", "index", *options)
+    said = done("index", "info", "index")
+    assert (said["kind"], said["spec"]["method"], said["spec"]["shingles"]["width"]) == (kind, method, width)
+    assert said.get("bits") == bits
+    assert said["passages"] == ({"words": 100, "overlap": 50} if "passages" in options else None)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--kind", "words", "--bits", 64], "--bits is for signatures"),
+        (["--method", "words", "--parameter", "density=3"], "--parameter is for signatures"),
+        (["--method", "words", "--kind", "flat"], "--kind is for signatures"),
+        (["--kind", "words", "--method", "simhash"], "makes no words"),
+        (["--for", "search", "--overlap", 3], "--overlap is for passages"),
+    ],
+)
+def test_options_that_contradict_each_other(folder, options, named):
+    code, said = refused("index", "build", "in.jsonl", "-o", "index", *options)
+    assert code == 2 and named in said and not Path("index").exists()
+
+
+def test_words_are_added_and_removed(folder):
+    done("index", "build", "in.jsonl", "-o", "index", "--keep-texts")
+    done("index", "add", "index", "more.jsonl")
+    done("index", "remove", "index", "d3", "m1")
+    write_jsonl("all.jsonl", {**TEXTS, **MORE})
+    done("index", "build", "all.jsonl", "-o", "same", "--keep-texts")
+    done("index", "remove", "same", "d3", "m1")
+    texts = [*TEXTS.values(), *MORE.values()]
+    assert answers("index", texts) == answers("same", texts)
+    assert done("index", "verify", "index")["rows"] == 21
+
+
+def test_the_help_has_what_most_people_need_first(folder):
+    code, out, _ = run("index", "build", "--help")
+    first, *others = out.split("Options:")[1].split("\n\n")
+    assert code == 0 and first.count("\n  -") <= 8
+    assert "--for" in first and "--output" in first and "--bits" not in first
+    assert [part.splitlines()[0] for part in others][:2] == ["Reading:", "Passages:"]
+    for option in ("--bits", "--kind", "--threads", "--config", "--html"):
+        assert sum(f"  {option} " in part for part in others) == 1
+
+
+# Calibrate
+
+
+def test_a_probe_index_is_calibrated(folder):
+    texts = {f"n{i}": " ".join(f"w{(i // 2 * 31 + j * j) % 997}" for j in range(60)) for i in range(600)}
+    write_jsonl("many.jsonl", {name: f"{text} {int(name[1:]) % 2}" for name, text in texts.items()})
+    done("index", "build", "many.jsonl", "-o", "index", "--kind", "probes", "--probes", 0)
+    asked = ["index", "calibrate", "index", "many.jsonl", "--radius", 8, "--recall", 0.9, "--exclude-self", "--flips"]
+    report = done(*asked)
+    said = done("index", "info", "index")["parameters"]
+    assert said["calibration"]["probes"] == said["probes"] == report["probes"] > 0 and said["flip_step"] > 0
+    found = done("search", "index", "many.jsonl", "--radius", 8, "--exclude-self")
+    assert found["recall"] == report["recall"] >= 0.8
+    done("index", "build", "many.jsonl", "-o", "flat", "--for", "duplicates")
+    truth = done("search", "flat", "many.jsonl", "--radius", 8, "--exclude-self")["matches"]
+    assert abs(found["matches"] / truth - report["recall"]) < 0.1
+    done("sign", "many.jsonl", "-o", "signed", "--volatility")
+    assert done("index", "calibrate", "index", "signed", "--radius", 8, "--first", "--exclude-self")["first"]
+    code, said = refused("index", "calibrate", "flat", "many.jsonl", "--radius", 3)
+    assert code == 2 and "of the kind flat" in said

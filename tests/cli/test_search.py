@@ -37,7 +37,10 @@ def made(tmp_path_factory):
         done("index", "build", "in.jsonl", "-o", "plain", "--bits", 128)
         done("index", "build", "in.jsonl", "-o", "kept", "--bits", 128, "--keep-texts")
         done("index", "build", "in.jsonl", "-o", "keys", "--method", "minhash", "--keep-texts")
-        done("index", "build", "long.jsonl", "-o", "cut", "--passages", "--words", 12, "--overlap", 6, "--keep-texts")
+        cut = ("--passages", "--words", 12, "--overlap", 6, "--keep-texts")
+        done("index", "build", "long.jsonl", "-o", "cut", "--for", "duplicates", *cut)
+        done("index", "build", "long.jsonl", "-o", "found", "--for", "passages", *cut[1:])
+        done("index", "build", "in.jsonl", "-o", "words")
         done("sign", "queries.jsonl", "-o", "signed", "--bits", 128)
     finally:
         os.chdir(before)
@@ -126,6 +129,45 @@ def test_threads_change_nothing(folder, threads):
         assert done(*asked, "--threads", threads)["found"] == done(*asked)["found"]
 
 
+def test_what_shares_some_words_is_found_and_what_shares_none_is_not(folder):
+    asked = " ".join(TEXTS["d7"].split()[3:9])
+    report = done("search", "words", "--text", asked, "--text", "qwertz asdfgh", "-k", 20)
+    found = report["found"]
+    assert list(found[0]) == ["query", "id", "rank", "similarity"] and report["recall"] == 1
+    assert {row["query"] for row in found} == {"text:1"}, "nothing has the words of the other"
+    holding = [name for name, text in TEXTS.items() if asked in text]
+    assert {row["id"] for row in found[: len(holding)]} == set(holding)
+    assert all(0 < row["similarity"] <= 1 for row in found)
+    same = done("search", "words", "--text", TEXTS["d3"].upper(), "-k", 1)["found"][0]
+    assert (same["id"], same["similarity"]) == ("d3", 1.0)
+    _, out, _ = run("search", "words", "--text", asked, "-k", "1")
+    assert out.splitlines()[0].split() == ["query", "rank", "id", "similarity"]
+
+
+def test_an_estimate_is_shown_with_its_margin(folder):
+    row = done("search", "plain", "--text", TEXTS["d7"], "-k", 2)["found"][1]
+    assert 0 < row["margin"] < 0.5 and row["estimated_similarity"] < 1
+    _, out, _ = run("search", "plain", "--text", TEXTS["d7"], "-k", "2")
+    assert f"{row['estimated_similarity']:.2f} ± {row['margin']:.2f}" in out.splitlines()[2]
+
+
+def test_a_part_of_a_document_is_found_by_its_words(folder):
+    asked = sosie.passages([LONG], words=12, overlap=6).to_pylist()[5]
+    (found,) = done("search", "found", "--text", asked["text"], "-k", 1, "--passages")["found"]
+    assert (found["id"], found["document"], found["similarity"]) == ("long#5", "long", 1.0)
+    assert (found["start"], found["end"], found["passage"]) == (asked["start"], asked["end"], asked["text"])
+
+
+def test_the_first_match_is_enough(folder):
+    """Tables are read up to the first match: a query that is a row is met in the first one."""
+    write_jsonl("many.jsonl", {f"n{i}": f"{i} {i * i} {i + 7} " * 3 for i in range(1100)})
+    done("index", "build", "many.jsonl", "-o", "blocks", "--kind", "blocks", "--radius", 3)
+    asked = ["search", "blocks", "many.jsonl", "--radius", 3]
+    every, first = done(*asked), done(*asked, "--first")
+    assert every["counters"]["probes"] == 4 * 1100 and first["counters"]["probes"] == 1100
+    assert first["matches"] == 1100
+
+
 # Passages
 
 
@@ -145,7 +187,7 @@ def test_texts_can_come_from_the_documents_instead(folder):
     kept = done("search", "kept", *asked)["found"]
     assert done("search", "plain", *asked, "--documents", "in.jsonl")["found"] == kept
     assert {tuple(row) for row in kept} == {
-        ("query", "id", "rank", "distance", "estimated_similarity", "passage", "start", "end", "shared")
+        ("query", "id", "rank", "distance", "estimated_similarity", "margin", "passage", "start", "end", "shared")
     }
     code, said = refused("search", "plain", *asked)
     assert code == 2 and "--keep-texts" in said and "--documents" in said
@@ -165,7 +207,17 @@ def test_an_index_of_passages_finds_parts_of_documents(folder):
     same = done("search", "cut", "--text", asked, "-k", 1, "--passages", "--documents", "long.jsonl")
     assert same["found"] == report["found"]
     bare = done("search", "cut", "--text", asked, "-k", 1)["found"][0]
-    assert list(bare) == ["query", "id", "rank", "distance", "estimated_similarity", "document", "start", "end"]
+    assert list(bare) == [
+        "query",
+        "id",
+        "rank",
+        "distance",
+        "estimated_similarity",
+        "margin",
+        "document",
+        "start",
+        "end",
+    ]
 
 
 def test_passages_of_the_query_itself_are_left_out(folder):

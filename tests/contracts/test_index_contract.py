@@ -326,3 +326,37 @@ def test_what_does_not_fit_is_refused(make):
         with pytest.raises(UsageError, match=r"is exact: it takes no effort|the effort of a (Slice|Probe)Index is a"):
             ask(rows, 1, effort="much")
     assert (index.effort is None) == isinstance(index, FlatIndex)
+
+
+@pytest.mark.parametrize("width", (64, 300))
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_within_finds_one_where_there_is_any(make, kind, width):
+    rows = signatures(kind, 301, width, ids=[f"doc-{i}" for i in range(301)])
+    queries = queries_near(rows)
+    index = make(rows)
+    index.remove(["doc-0", "doc-100"])
+    live = [row for row in range(301) if row not in (0, 100)]
+    for radius in (0, 1, 3, width // 4, width):
+        found, truth = index.any_within(queries, radius), near(queries, rows, radius, live)
+        assert [len(pairs) for pairs in listed(found)] == [min(1, len(pairs)) for pairs in truth]
+        assert all(set(one) <= set(pairs) for one, pairs in zip(listed(found), truth, strict=True))
+        assert found.recall == 1 and found.ids.to_pylist() == [f"doc-{row}" for row in found.rows]
+        whole = index.within(queries, radius)
+        assert all(found.counters[name] <= count for name, count in whole.counters.items()), radius
+        own = np.array([5, 60, 100])
+        asked, every = rows.take(own), near(rows.take(own), rows, radius, live)
+        others = [[pair for pair in pairs if pair[1] != row] for pairs, row in zip(every, own, strict=True)]
+        alone = listed(index.any_within(asked, radius, exclude_self=True))
+        assert [len(pairs) for pairs in alone] == [min(1, len(pairs)) for pairs in others]
+        assert all(set(one) <= set(pairs) for one, pairs in zip(alone, others, strict=True))
+
+
+def test_any_within_stops_at_the_first_that_is_met(make):
+    rows = signatures("random", 3000, 64)
+    index = make(rows)
+    known = rows.take(np.arange(0, 3000, 10))
+    first, whole = (ask(known, 3).counters for ask in (index.any_within, index.within))
+    assert first["comparisons"] <= whole["comparisons"]
+    if type(index) is BlockIndex:
+        tables = whole["probes"] // len(known)
+        assert tables > 1 and first["probes"] == len(known), "a query that is a row is met in the first table"

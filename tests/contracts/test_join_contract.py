@@ -1,11 +1,14 @@
 """One suite over every join of signatures; and the join of keys."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle_hamming import KINDS, WIDTHS, pairs_sharing, pairs_within, signatures
 
+import sosie
 from sosie.errors import MismatchError, UsageError
 from sosie.matches import keys as key_module
 from sosie.matches.blocks import join_blocks
@@ -201,15 +204,32 @@ def test_crowded_tables_are_bounded_by_the_first(monkeypatch):
     assert len(crowded.a) == 0 and len(crowded.offsets) == 6
 
 
-def test_dense_groups_become_stars(monkeypatch):
-    monkeypatch.setattr(key_module, "DENSE", 5)
+def test_more_pairs_than_asked_for_are_refused():
     values = np.array([[1, i] for i in range(8)] + [[2, 3], [3, 3]], np.uint64)
-    pairs = join_keys(Keys(values))
-    assert listed(pairs) == sorted([(0, i) for i in range(1, 8)] + [(3, 8), (3, 9), (8, 9)])
-    assert pairs.counters == {"bounded_groups": 1, "bounded_pairs": 8 * 7 // 2 - 7}
-    across = join_keys(Keys(values[:3]), Keys(values[3:]))
-    assert listed(across) == sorted({(0, j) for j in range(5)} | {(i, 0) for i in range(3)})
-    assert across.counters == {"bounded_groups": 1, "bounded_pairs": 3 * 5 - 7}
+    every = sorted([*itertools.combinations(range(8), 2), (3, 8), (3, 9), (8, 9)])
+    assert listed(join_keys(Keys(values), max_pairs=len(every))) == every
+    for most in (len(every) - 1, 5):  # of all tables, and of one table alone
+        with pytest.raises(UsageError, match=f"more than the {most} that are listed at most"):
+            join_keys(Keys(values), max_pairs=most)
+    with pytest.raises(UsageError, match="15 pairs are similar"):
+        join_keys(Keys(values[:3]), Keys(values[3:]), max_pairs=14)
+
+
+@pytest.mark.parametrize("method", ["blocks", "brute"])
+def test_with_a_limit_equal_signatures_are_listed_with_all_pairs(method):
+    words = np.repeat(np.array([7, 6, 2**40], np.uint64), 100)
+    every = [(a, b) for a, b in itertools.combinations(range(300), 2) if b < 200 or a >= 200]
+    assert listed(sosie.join(Signatures(words), radius=1, method=method)) == every
+    across = sosie.join(Signatures(words[:100]), Signatures(words[100:]), radius=1, method=method)
+    assert len(across) == 100 * 100 and across.recall == 1.0
+    with pytest.raises(UsageError, match=f"{len(every):,} pairs are similar"):
+        sosie.join(Signatures(words), radius=1, method=method, max_pairs=len(every) - 1)
+
+
+def test_far_too_many_pairs_are_estimated_before_the_work():
+    words = np.arange(1 << 13, dtype=np.uint64)
+    with pytest.raises(UsageError, match=r"about [0-9,]+ pairs are similar"):
+        sosie.join(Signatures(words), radius=64, method="brute", max_pairs=10**6)
 
 
 def test_key_joins_do_not_depend_on_threads():

@@ -191,7 +191,10 @@ def test_numbers_in_text_are_exact_or_the_nearest_float(text):
 def test_values_that_cannot_be_read_are_a_problem_of_their_record(tmp_path, form, order, bad):
     good = ["5", "6"] if isinstance(bad, str) else [5.0, 6.0]
     source = FORMATS[form]([good[0], bad, good[1]], tmp_path / f"a.{form}")
-    with pytest.raises(DataError, match=r"(line [34]|row 3): .*(key.*yesterday.*time|key.*many.*number|(?i:nan))"):
+    with pytest.raises(
+        DataError,
+        match=r"(line [34]|row 3|row 2 \(counted from 0\)): .*(key.*yesterday.*time|key.*many.*number|(?i:nan))",
+    ):
         list(Source(source).batches(1, order))
     batches = list(Source(source, on_error="skip").batches(1, order))
     assert [row for batch in batches for row in batch.rows.tolist()] == [0, 1, 3]

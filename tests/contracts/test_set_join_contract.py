@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from itertools import chain
 
@@ -14,6 +15,8 @@ from tests.oracle_measures import same_high_bits, same_low_bits, spread
 
 import sosie
 from sosie import Features, UsageError
+from sosie.matches.sets import dense as dense_lists
+from sosie.matches.sets import join as set_join
 from sosie.matches.sets import partitions
 from sosie.matches.sets.join import join_features
 
@@ -45,7 +48,7 @@ thresholds = st.sampled_from(THRESHOLDS)
 def test_a_collection_with_itself(collection, threshold, hashed):
     pairs = join_features(features_of(collection, hashed), threshold=threshold, threads=1)
     assert found(pairs) == oracle.similar_pairs(collection, Fraction(str(threshold)))
-    assert pairs.counters["bounded_lists"] == pairs.counters["bounded_comparisons"] == 0
+    assert pairs.counters["bounded_lists"] == pairs.counters["unlisted_pairs"] == 0
     assert pairs.counters["comparisons"] >= len(pairs) and pairs.recall == 1.0
 
 
@@ -63,7 +66,6 @@ def test_two_collections(first, second, threshold, hashed):
 @given(st.lists(rows, min_size=2, max_size=20), thresholds, st.integers(1, 40), st.integers(1, 20))
 def test_spans_and_partitions_never_matter(collection, threshold, partition, span):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions, "CROWDED", partitions.DENSE)
         patch.setattr(partitions, "PARTITION", partition)
         patch.setattr(partitions, "SPAN", span)
         pairs = join_features(features_of(collection), threshold=threshold, threads=2)
@@ -128,68 +130,42 @@ def test_the_verb_joins_features_by_a_threshold():
             sosie.join(features, **wrong)
 
 
-# Dense lists: bounded work, never a wrong pair, and counted
+# Dense lists: every pair all the same
 
 
 @settings(max_examples=200)
 @given(collections, st.sampled_from(["4/5", 0.5, "1/3"]), st.integers(1, 6), st.integers(0, 14), hashings)
-def test_dense_lists_lose_pairs_and_invent_none(collection, threshold, dense, split, hashed):
+def test_dense_lists_lose_no_pair(collection, threshold, dense, split, hashed):
     split = min(split, len(collection))
     fraction = Fraction(str(threshold))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions, "DENSE", dense)
-        patch.setattr(partitions, "CROWDED", dense)
+        patch.setattr(set_join, "DENSE", dense)
         pairs = join_features(features_of(collection, hashed), threshold=threshold, threads=1)
         parts = collection[:split], collection[split:]
         across = join_features(*(features_of(part, hashed) for part in parts), threshold=threshold, threads=2)
-    every = oracle.similar_pairs(collection, fraction)
-    between = oracle.similar_across(*parts, fraction)
-    assert set(found(pairs)) <= set(every) and len(set(found(pairs))) == len(pairs)
-    assert set(found(across)) <= set(between) and len(set(found(across))) == len(across)
-    for joined, truth in ((pairs, every), (across, between)):
-        if not joined.counters.get("bounded_lists"):
-            assert found(joined) == truth  # what is missing was counted as bounded
-
-
-@settings(max_examples=60)
-@given(st.integers(2, 40), st.integers(1, 30), st.integers(0, 12), st.integers(1, 5))
-def test_of_mutually_similar_documents_every_one_but_the_first_is_linked(count, core, others, dense):
-    """Documents with a core in common and one feature of their own, among unrelated ones."""
-    similar = [frozenset([*range(4 * core + 4), 1000 + i]) for i in range(count)]
-    collection = similar + [frozenset({5000 + i, 6000 + i}) for i in range(others)]
-    order = np.random.default_rng(count).permutation(len(collection))
-    collection = [collection[i] for i in order]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions, "DENSE", dense)
-        patch.setattr(partitions, "CROWDED", dense)
-        pairs = join_features(features_of(collection), threshold=0.5, threads=1)
-    members = sorted(row for row, which in enumerate(order) if which < count)
-    assert set(found(pairs)) <= set(oracle.similar_pairs(collection, Fraction(1, 2)))
-    assert set(pairs.b.tolist()) == set(members[1:])
-    assert (pairs.counters["bounded_lists"] > 0) == (count > dense)
-    if count > dense:
-        assert set(pairs.a.tolist()) == {members[0]}
-        assert pairs.counters["bounded_comparisons"] >= (count - 1) * (count - 2) // 2
+    assert found(pairs) == oracle.similar_pairs(collection, fraction)
+    assert found(across) == oracle.similar_across(*parts, fraction)
+    assert pairs.recall == across.recall == 1.0
 
 
 @pytest.mark.parametrize(("left", "right"), [(300, 300), (500, 3), (3, 500)])
-def test_between_two_collections_every_similar_document_of_the_second_is_linked(left, right):
+def test_between_two_collections_every_pair_is_found(left, right):
     rows = [frozenset([*range(20), 1000 + i]) for i in range(left + right)]
     pairs = join_features(features_of(rows[:left]), features_of(rows[left:]), threshold=0.8)
-    assert pairs.counters["bounded_lists"] > 0 and pairs.recall is None
-    assert set(pairs.b.tolist()) == set(range(right)) and set(pairs.a.tolist()) <= set(range(left))
-    assert len(pairs) < 65 * (left + right)
-    assert pairs.counters["bounded_comparisons"] >= left * right - len(pairs)
+    assert found(pairs) == list(itertools.product(range(left), range(right)))
 
 
-def test_more_kinds_than_leaders_stay_bounded():
-    """200 kinds of documents share one frequent feature: each of the first 64 kinds leads, and nothing is invented."""
-    rows = [frozenset([1, 10 + kind, 1000 + kind]) for kind in range(200)] * 3
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions, "DENSE", 2)
-        patch.setattr(partitions, "CROWDED", 2)
-        pairs = join_features(features_of(rows), threshold=0.5)
-    truth = oracle.similar_pairs(rows, Fraction(1, 2))
-    assert set(found(pairs)) <= set(truth) and len(pairs) >= 128
-    assert pairs.counters["comparisons"] < pairs.counters["bounded_lists"] * 64 * 600
-    assert pairs.counters["bounded_comparisons"] >= len(truth) - len(pairs)
+def test_more_pairs_than_asked_for_are_refused_by_their_number():
+    rows = features_of([frozenset([*range(20), 1000 + i]) for i in range(2000)])
+    assert len(sosie.join(rows, threshold=0.8, max_pairs=2000 * 1999 // 2)) == 2000 * 1999 // 2
+    with pytest.raises(UsageError, match=f"^{2000 * 1999 // 2:,} pairs.*1,500,000 .*--max-pairs"):
+        sosie.join(rows, threshold=0.8, max_pairs=1_500_000)
+
+
+def test_where_there_are_far_too_many_pairs_they_are_estimated(monkeypatch):
+    """Of a few rows; nothing else is looked at."""
+    monkeypatch.setattr(dense_lists, "SAMPLE", 10_000)
+    monkeypatch.setattr(dense_lists.DenseJoin, "all_pairs", lambda self: pytest.fail("refused before the work"))
+    rows = features_of([frozenset([*range(20), 1000 + i]) for i in range(2000)])
+    with pytest.raises(UsageError, match=r"about [12],[0-9]00,000 pairs are similar"):
+        sosie.join(rows, threshold=0.8, max_pairs=100_000)

@@ -1,7 +1,9 @@
 """Files that expand enormously: refused at the limit, in bounded memory, with the remedy said."""
 
+import bz2
 import gzip
 import json
+import lzma
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +18,8 @@ from sosie.documents import Source, blocks
 from sosie.documents.input import Input
 from sosie.documents.inputs import list_inputs
 from sosie.documents.jsonl import blocks as jsonl_blocks
-from sosie.documents.parquet import rows as parquet_rows
 from sosie.documents.parquet.read import read_parquet
+from sosie.documents.tables import slices
 from sosie.errors import DataError, UsageError
 
 LIMIT = r"expands to more than 200 times its [0-9,]+ bytes \(plus 1 MiB\): .*larger --max-expansion"
@@ -27,14 +29,15 @@ LIMIT = r"expands to more than 200 times its [0-9,]+ bytes \(plus 1 MiB\): .*lar
 def small(monkeypatch):
     monkeypatch.setattr("sosie.documents.input.FREE_EXPANSION", 1 << 20)
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 1 << 16)
-    monkeypatch.setattr(parquet_rows, "WORST_BYTES", 1 << 20)
+    monkeypatch.setattr(slices, "WORST_BYTES", 1 << 20)
 
 
 def pack(content, name):
-    return gzip.compress(content) if name.endswith("gz") else pa.compress(content, "zstd", asbytes=True)
+    packers = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    return packers.get(name.rpartition(".")[2], lambda data: pa.compress(data, "zstd", asbytes=True))(content)
 
 
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.csv.gz", "a.tsv.zst"])
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.csv.gz", "a.tsv.zst", "a.jsonl.bz2", "a.csv.xz"])
 @pytest.mark.parametrize("one_line", [False, True])
 def test_a_bomb_is_refused_at_the_limit(tmp_path, monkeypatch, name, one_line):
     path = tmp_path / name
@@ -131,7 +134,7 @@ def test_texts_that_share_prefixes_come_in_small_pieces(tmp_path):
 
 
 def test_columns_read_as_dictionaries_come_back_as_they_were(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_rows, "WORST_BYTES", 64)
+    monkeypatch.setattr(slices, "WORST_BYTES", 64)
     texts = pa.array(["a rose", None, "is a rose", "a rose"] * 5)
     kinds = [pa.string(), pa.large_string(), pa.binary(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
     columns = {str(kind): texts.cast(kind) for kind in kinds}

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather as pf
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -70,7 +71,17 @@ def read(source):
     return reading
 
 
-@pytest.mark.parametrize("make", [jsonl, gz, zst, rows, views, dictionary, csv])
+def array(path):
+    (path / "a.json").write_text(json.dumps([{"text": text} for text in TEXTS], indent=1))
+    return path / "a.json"
+
+
+def feather(path):
+    pf.write_feather(pa.table({"text": TEXTS}), path / "a.feather", chunksize=7)
+    return path / "a.feather"
+
+
+@pytest.mark.parametrize("make", [jsonl, gz, zst, rows, views, dictionary, csv, array, feather])
 def test_every_kind_of_input(make, tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 300)
     monkeypatch.setattr(parquet_rows, "PIECE_BYTES", 300)

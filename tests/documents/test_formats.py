@@ -1,12 +1,15 @@
 """The same documents in every format: the same decisions, and every document in one place."""
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.feather as pf
 import pyarrow.parquet as pq
 import pytest
 from tests.documents.warc.warcs import page
@@ -42,13 +45,27 @@ def make(folder, name):
     if name.endswith(".parquet"):
         pq.write_table(pa.table({"text": TEXTS}), path)
         return path
+    if name.endswith(".feather"):
+        pf.write_feather(pa.table({"text": TEXTS}), path)
+        return path
+    if name.endswith(".arrow"):
+        table_ = pa.table({"text": TEXTS})
+        with pa.ipc.new_stream(path, table_.schema) as stream:
+            stream.write_table(table_)
+        return path
     if ".warc" in name:
         path.write_bytes(b"".join(gzip.compress(page(n, text.encode(), "text/plain")) for n, text in enumerate(TEXTS)))
         return path
     lines = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS).encode()
     content = table(",") if ".csv" in name else table("\t") if ".tsv" in name else lines
+    if ".json" in name and ".jsonl" not in name and "lines" not in name:
+        content = json.dumps([{"text": text} for text in TEXTS], indent=1).encode()
     if name.endswith(".gz"):
         content = gzip.compress(content)
+    elif name.endswith(".bz2"):
+        content = bz2.compress(content)
+    elif name.endswith(".xz"):
+        content = lzma.compress(content)
     elif name.endswith(".zst"):
         content = pa.compress(content, "zstd", asbytes=True)
     path.write_bytes(content)
@@ -56,8 +73,12 @@ def make(folder, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["a.jsonl", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet", "texts", "a.warc.gz"]
-)  # fmt: skip
+    "name",
+    [
+        *("a.jsonl", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet", "texts", "a.warc.gz", "lines.json"),
+        *("a.json", "a.json.gz", "a.json.zst", "a.jsonl.bz2", "a.csv.xz", "a.json.xz", "a.feather", "a.arrow"),
+    ],
+)
 def test_every_format_gives_the_same_decisions(tmp_path, name):
     path = make(tmp_path, name)
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
@@ -74,9 +95,9 @@ def test_the_guide_and_the_message_list_every_suffix():
     for suffix in [*SUFFIXES, *COMPRESSIONS]:
         assert f"`{suffix}`" in guide and suffix in readable()
     assert readable() == (
-        "*.jsonl, *.ndjson, *.json (one object per line), *.csv, *.tsv, *.warc, each also with .gz or .zst, *.parquet, "
-        "*.txt, *.md, *.html and *.htm (one document per file), folders of these, and JSON lines from standard input "
-        "as -"
+        "*.jsonl, *.ndjson (one object per line), *.json (an array of objects, or one object per line), *.csv, *.tsv, "
+        "each also with .gz, .zst, .bz2 or .xz; *.warc, also with .gz or .zst; *.parquet, *.feather, *.arrow; *.txt, "
+        "*.md, *.html and *.htm (one document per file); folders of these, and JSON lines from standard input as -"
     )
 
 

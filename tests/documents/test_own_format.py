@@ -33,7 +33,7 @@ class FormFeed(Format[list[bytes]]):
 
     name = "feed"
     suffixes: ClassVar = {".ff": "feed"}
-    is_compressible = True
+    compressions = ("gzip", "zstd")
     unit = "sheet"
 
     def probe(self, source):

@@ -83,8 +83,8 @@ def test_anything_with_the_arrow_c_stream_is_read(tmp_path):
 
     source = Source(Stream(), text_column="body")
     assert read(source) == read(source) == ([(0, "a", 0), (1, "b", 1)], [])
-    with pytest.raises(UsageError, match="not a table"):
-        Source(pa.chunked_array([["a"]]))
+    with pytest.raises(UsageError, match="the Arrow array holds int64, not texts"):
+        Source(pa.chunked_array([[1]]))
 
 
 def test_made_ids_name_the_physical_line_and_the_row(tmp_path):
@@ -130,7 +130,7 @@ def test_the_id_column(tmp_path):
 @pytest.mark.parametrize(
     ("arrange", "message"),
     [
-        (lambda t: [], "no input"),
+        (lambda t: [], "no documents"),
         (lambda t: str(t / "*.jsonl"), "matches no file"),
         (lambda t: t / "missing.jsonl", "no such file"),
         (lambda t: t, r"holds no file that can be read.*\.jsonl.*folders"),
@@ -261,13 +261,15 @@ def test_arrow_rows_that_cannot_be_used(tmp_path):
     texts = pa.concat_arrays([bad, pa.array([None, "c", "d", "e"], pa.string())])
     table = pa.table({"text": texts, "id": pa.array([1, 2, 3, None, 2**64 - 1, 6], pa.uint64())})
     pq.write_table(table, tmp_path / "a.parquet")
-    for source, place in ((tmp_path / "a.parquet", "a.parquet"), (table, "documents.parquet")):
+    shown = ("a.parquet, row 1", r"the Arrow table, row 0 \(counted from 0\)")
+    places = ((tmp_path / "a.parquet", "a.parquet"), (table, "documents.parquet"))
+    for (source, place), first in zip(places, shown, strict=True):
         kept, rejects = read(Source(source, on_error="skip"))
         assert kept == [(1, "ok", 2), (5, "e", 6)]
         assert [(r.file, r.line) for r in rejects] == [(place, line) for line in (1, 3, 4, 5)]
         words = ["invalid UTF-8", "'text' is null", "'id' is null", "beyond 64 bits"]
         assert all(word in reject.reason for word, reject in zip(words, rejects, strict=True))
-        with pytest.raises(DataError, match=f"{place}, row 1: .*invalid UTF-8"):
+        with pytest.raises(DataError, match=f"{first}: .*invalid UTF-8"):
             list(Source(source).batches())
 
 

@@ -131,7 +131,8 @@ def test_against_plain_counting(texts):
     assert found.text_bytes == Lengths.of(np.array([len(text.encode()) for text in texts], np.int64))
     assert found.words == Lengths.of(np.array(sizes, np.int64))
     assert found.identical == repeats_of(texts)
-    assert found.same_features == repeats_of([shingles for shingles in sets if shingles])
+    assert found.same_features == repeats_of([shingles or text for text, shingles in zip(texts, sets, strict=True)])
+    assert found.same_features.documents >= found.identical.documents
     assert found.features == sum(map(len, sets))
     assert sum(found.mainly.values()) == len(texts)
     assert sum(found.letters.values()) == sum(c.isalpha() for text in texts for c in text)
@@ -142,6 +143,15 @@ def test_the_words_are_those_of_the_oracle():
     text = "L'été à Paris, 2024: 東京都"
     found = inspect(Source(pa.table({"text": [text]})).batches())
     assert found.words.greatest == len(oracle_text.words(text))
+
+
+def test_what_shingles_are_made_of_is_what_is_counted():
+    texts = ["a < b", "a > b", "a<b", "...", "  ", " \n"]
+    found = inspect(Source(pa.table({"text": texts})).batches(), Shingles(unit="code"))
+    assert (found.words.greatest, found.words.least, found.wordless) == (3, 0, 2)
+    assert (found.identical.documents, found.same_features.documents) == (0, 1)
+    plain = inspect(Source(pa.table({"text": texts})).batches())
+    assert (plain.words.greatest, plain.wordless, plain.same_features.documents) == (2, 3, 2)
 
 
 def test_pieces_and_threads_change_nothing(monkeypatch):

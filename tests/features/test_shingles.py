@@ -36,9 +36,11 @@ TEXTS = [
     "العَرَبِيَّة لغة جميلة",
     "हिन्दी में लिखा हुआ पाठ",
     "e\u0301 \u1100\u1161\u11a8 \ufdfa",
+    "def f(x, *, Größe=1.5e-3):\n\treturn x<=0x1e-5 if x>>2 != -.5 else a[1..10]  # 1_000.0 is 1e+3; α->β\r\n",
 ]
 letters = st.text(st.sampled_from("aB z,_9\u00e9\u0301\u4e2d\u6587\u0e01\u0e49\ufdfa\U00020000 "), max_size=120)
-CHOICES = [Shingles(width, unit) for width in (1, 2, 3, 4, 5, 9) for unit in ("word", "char", "prefix")]
+code = st.text(st.sampled_from("aeE1 0.9_x+-<=>\n\u00e9\u0301\u4e2d\u2003\ufeff\u2713"), max_size=60)
+CHOICES = [Shingles(width, unit) for width in (1, 2, 3, 4, 5, 9) for unit in ("word", "char", "prefix", "code")]
 
 
 def found(shingles: Shingles, column: TextColumn) -> list[list[int]]:
@@ -61,7 +63,7 @@ def test_shingles_of_every_length(letter: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.one_of(letters, st.text(max_size=80)), max_size=5), st.sampled_from(CHOICES))
+@given(st.lists(st.one_of(letters, code, st.text(max_size=80)), max_size=5), st.sampled_from(CHOICES))
 def test_any_texts(texts: list[str], shingles: Shingles) -> None:
     expected = [oracle.shingles(text, shingles.width, shingles.unit) for text in texts]
     assert found(shingles, as_column(texts)) == expected
@@ -122,7 +124,9 @@ def test_spans_of_sliced_columns() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
-@pytest.mark.parametrize("text", ["word " * 30 + "end", "x", "ends with é", "\u4e2d" * 25], ids=ascii)
+@pytest.mark.parametrize(
+    "text", ["word " * 30 + "end", "x", "ends with é", "\u4e2d" * 25, "1.", "1e", "1e-"], ids=ascii
+)
 def test_no_byte_past_the_data_is_read(text: str) -> None:
     """The data ends where readable memory ends: to read on is to crash."""
     import ctypes
@@ -136,7 +140,7 @@ def test_no_byte_past_the_data_is_read(text: str) -> None:
     assert protect(whole.ctypes.data + page, page, mmap.PROT_READ & 0) == 0
     try:
         column = TextColumn(whole[page - len(content) : page], np.array([0, len(content) // 2, len(content)]))
-        for shingles in (Shingles(), Shingles(4, "char")):
+        for shingles in (Shingles(), Shingles(4, "char"), Shingles(2, "code")):
             halves = [column.text(0), column.text(1)]
             assert found(shingles, column) == [oracle.shingles(half, shingles.width, shingles.unit) for half in halves]
     finally:

@@ -18,6 +18,8 @@ def answers(folder):
     index = load_index(folder)
     if hasattr(index, "candidates"):
         found = [index.candidates(index.keys, threads=1)]
+    elif hasattr(index, "bags"):
+        found = [index.search(index.bags, 3, threads=1)]
     else:
         found = [index.search(index.signatures, 3, threads=1), index.within(index.signatures, 1, threads=1)]
     return [(f.offsets.tolist(), f.rows.tolist(), f.distances.tolist(), f.ids.to_pylist()) for f in found]

@@ -1,5 +1,7 @@
 """Every kind of index, exact, behind one face, so that a test can take them all."""
 
+from itertools import chain
+
 import numpy as np
 
 from sosie.index.blocks import BlockIndex
@@ -10,7 +12,8 @@ from sosie.index.probe_search import ProbeSearch
 from sosie.index.probes import ProbeIndex
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slices import SliceIndex
-from sosie.types import Keys, Signatures
+from sosie.index.words import WordIndex
+from sosie.types import Bags, Features, Keys, Signatures
 
 RADIUS = 10
 
@@ -26,6 +29,10 @@ class Kind:
 
     def index(self, values, ids=None, **made):
         return self.make(self.rows(values, ids, **made))
+
+    def held(self, index):
+        """Return the rows that an index holds."""
+        return index.signatures
 
     def asks(self, index, queries):
         """Return what the searches of an index say: the nearest three, and all that are near."""
@@ -46,6 +53,9 @@ class KeyKind(Kind):
     def rows(self, values, ids=None, **made):
         return Keys(_keys(np.asarray(values, np.uint64)), ids=ids, **made)
 
+    def held(self, index):
+        return index.keys
+
     def asks(self, index, queries):
         return (index.candidates(self.rows(queries), threads=1),)
 
@@ -54,6 +64,36 @@ class KeyKind(Kind):
         order = np.lexsort((live, differ))
         order = order[differ[order] < 4]
         return [[*zip(live[order].tolist(), differ[order].tolist(), strict=True)]]
+
+
+class WordKind(Kind):
+    """Rows of up to eight features, the bytes of a number by their places; rows of the same bytes are as near."""
+
+    def rows(self, values, ids=None, **made):
+        values = np.asarray(values, np.uint64)
+        features = [sorted(_features(value)) for value in values.tolist()]
+        offsets = np.cumsum([0, *map(len, features)])
+        return Bags(Features(np.array([*chain.from_iterable(features)], np.uint64), offsets), ids=ids, **made)
+
+    def held(self, index):
+        return index.bags
+
+    def asks(self, index, queries):
+        return (index.search(self.rows(queries), 3, threads=1),)
+
+    def truth(self, values, live, query):
+        bytes_of = values.view(np.uint8).reshape(-1, 8)
+        asked = np.array([query]).view(np.uint8)
+        shared = bytes_of == asked
+        weights = np.rint(65536 * np.log(1 + len(values) / np.maximum(shared.sum(axis=0), 1)))
+        similar = (shared @ weights)[live] / weights.sum()
+        best = np.lexsort((live, -similar))[:3]
+        lacking = 8 - shared.sum(axis=1)
+        return [[(int(live[at]), int(lacking[live[at]])) for at in best if similar[at] > 0]]
+
+
+def _features(value):
+    return {(value >> 8 * place & 255) << 8 | place for place in range(8)}
 
 
 def _keys(values):
@@ -75,4 +115,5 @@ EVERY = {
     "probes": Kind(lambda rows: ProbeIndex(rows, ProbeSearch(2**30))),
     "multi": Kind(MultiIndex),
     "keys": KeyKind(KeyIndex),
+    "words": WordKind(WordIndex),
 }

@@ -116,7 +116,8 @@ class Trial:
             if version not in known:
                 rows, gone = self.versions[version]
                 known[version] = np.delete(np.arange(rows), np.array(list(gone), np.int64))
-            known[which, version] = self.kind.truth(self.values, known[version], self.queries[which])
+            there = self.values[: self.versions[version][0]]
+            known[which, version] = self.kind.truth(there, known[version], self.queries[which])
         return known[which, version]
 
 

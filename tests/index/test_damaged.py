@@ -19,7 +19,7 @@ from sosie.index.files import load_index
 from sosie.index.registry import CLASSES
 from sosie.index.slice_search import SliceSearch
 from sosie.storage.manifest import MANIFEST, VERSION, _checksum
-from sosie.types import Keys
+from sosie.types import Bags, Features, Keys
 
 
 def few(made):
@@ -33,6 +33,13 @@ def few_keys(made):
     return made(Keys(np.random.default_rng(0).integers(0, 4, (7, 2), dtype=np.uint64), ids=list("abcdefg")))
 
 
+def few_bags(made):
+    hashes = np.sort((np.arange(21, dtype=np.uint64) % np.uint64(5)).reshape(7, 3)).reshape(-1)
+    index = made(Bags(Features(hashes, np.arange(0, 22, 3)), ids=list("abcdefg")))
+    index.remove(["c"])
+    return index
+
+
 MAKERS = {  # one for each class that can be saved
     "BlockIndex": few,
     "FlatIndex": few,
@@ -40,6 +47,7 @@ MAKERS = {  # one for each class that can be saved
     "MultiIndex": few,
     "ProbeIndex": few,
     "SliceIndex": lambda made: few(partial(made, width=2, effort=SliceSearch(None))),
+    "WordIndex": few_bags,
 }
 
 

@@ -35,7 +35,7 @@ def text_of(words):
 
 def definition(new, reference, threshold, only):
     """Who goes and because of whom, written down: the reference first, then new documents in their order."""
-    sets = [frozenset(text.split()) for text in [*reference, *new]]
+    sets = [frozenset(text.split() or [text]) for text in [*reference, *new]]
     count = len(reference)
     kept, dropped = list(range(count)), {}
     for row in range(count, len(sets)):
@@ -79,8 +79,8 @@ def test_the_definition(new, reference, threshold):
 
 
 def expected_pairs(new, reference, threshold, only):
-    sets = {f"n{i}": frozenset(text.split()) for i, text in enumerate(new)}
-    sets |= {f"r{i}": frozenset(text.split()) for i, text in enumerate(reference)}
+    sets = {f"n{i}": frozenset(text.split() or [text]) for i, text in enumerate(new)}
+    sets |= {f"r{i}": frozenset(text.split() or [text]) for i, text in enumerate(reference)}
     similar = [
         pair for pair in combinations(sets, 2) if sets[pair[0]] and oracle.jaccard(*map(sets.get, pair)) >= threshold
     ]

@@ -43,14 +43,14 @@ def test_the_stages_one_after_the_other(table, method):
         chosen = job.choose(len(collection.features.hashes), len(collection))
         similarity = stages.weigh(collection, job, work.room)
         collapsed = stages.collapse(collection, similarity, job.keep, only=False)
-        pairs = stages.match(collapsed, chosen, job.threshold, work.room)
-        verified = stages.verify(collapsed, pairs, job.threshold, 1)
+        candidates = stages.match(collapsed, chosen, job.threshold, work.room)
+        verified = stages.verify(collapsed, candidates, job.threshold, job.clusters, 1)
         clusters = stages.cluster(collapsed, verified, job.clusters, 1)
         found, _ = stages.list_pairs(collapsed, verified)
     expected = sosie.dedup(table, THRESHOLD, method=method)
     assert clusters.anchor.tolist() == expected.grouped.anchor.tolist()
     assert found.a.tolist() == expected.found.a.tolist() and found.b.tolist() == expected.found.b.tolist()
-    assert found.recall == verified.recall == pairs.recall > 0.98
+    assert found.recall == verified.recall == candidates.pairs.recall > 0.98
     assert dict(found.counters) == expected.report["counters"]
 
 
@@ -63,11 +63,15 @@ def test_a_stage_changes_nothing_that_it_is_given(table):
         held = {field.name: getattr(collapsed, field.name) for field in fields(collapsed)}
         outcomes = []
         for _ in range(2):
-            pairs = stages.match(collapsed, job.choose(0, 0), job.threshold, work.room)
-            verified = stages.verify(collapsed, pairs, job.threshold, 1)
+            candidates = stages.match(collapsed, job.choose(0, 0), job.threshold, work.room)
+            verified = stages.verify(collapsed, candidates, job.threshold, job.clusters, 1)
             clusters = [stages.cluster(collapsed, verified, how, 1) for how in ("anchored", "transitive")]
             outcomes.append(
-                [pairs.a.tolist(), verified.similarity.tolist(), *(each.anchor.tolist() for each in clusters)]
+                [
+                    candidates.pairs.a.tolist(),
+                    verified.similarity.tolist(),
+                    *(each.anchor.tolist() for each in clusters),
+                ]
             )
         assert outcomes[0] == outcomes[1]
         assert all(getattr(collapsed, name) is value for name, value in held.items())

@@ -86,7 +86,7 @@ def test_index_and_search(source):
     job = IndexBuilder(form=Form(texts=True))
     same(
         job.from_documents(source, Simhash(), Output("mine")),
-        done("index", "build", "in.jsonl", "-o", "theirs", "--keep-texts"),
+        done("index", "build", "in.jsonl", "-o", "theirs", "--keep-texts", "--for", "duplicates"),
     )
     Signing(signer=Minhash(), keys=True).run(source, Output("keys"))
     same(

@@ -38,6 +38,23 @@ def test_the_column_decides_who_stays(tmp_path, keep, stays):
     assert sosie.dedup(table, keep=keep).kept.to_pylist() == result.kept.to_pylist()
 
 
+@pytest.mark.parametrize(
+    "scores", [[0.25, 0.75], [1, 0.5, 2], ["3.5", "1"], [True, False], [None, 0.5], [1e300, 2e300]]
+)
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_fractions_decide_and_the_report_shows_the_texts_again(tmp_path, scores, suffix):
+    rows = [{"id": i, "text": FOX, "score": score} for i, score in enumerate(scores)]
+    path, values = tmp_path / f"docs.{suffix}", [float(score) if score is not None else -1.0 for score in scores]
+    if suffix == "csv":
+        lines = [f"{row['id']},{row['text']},{'' if row['score'] is None else float(row['score'])}" for row in rows]
+        path.write_text("\n".join(["id,text,score", *lines]) + "\n")
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = sosie.dedup(path, keep="max:score", output=tmp_path / "out")
+    assert [int(kept) for kept in result.kept.to_pylist()] == [max(range(len(values)), key=lambda i: values[i])]
+    assert FOX in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
 def test_the_column_of_the_ids_may_decide():
     table = pa.table({"id": [3, 9, 7], "text": [FOX] * 3})
     assert sosie.dedup(table, keep="max:id").kept.to_pylist() == [9]

@@ -20,7 +20,7 @@ PARAMETERS = ["threshold", "similarity", "method", "keep", "clusters", "text_col
 MEASURED = ["seed", "documents", "sampled", "true_pairs", "found_pairs", "wrong_pairs", "recall", "interval", "settled"]
 MEASURED += ["unsettled_pairs", "kept", "missed"]
 BOUNDED = ["identical_documents", "bounded_above", "bounded_groups", "bounded_pairs"]
-JOINED = ["postings", "comparisons", "bounded_lists", "bounded_comparisons", "candidates", *BOUNDED]
+JOINED = ["postings", "comparisons", "bounded_lists", "unlisted_pairs", "candidates", *BOUNDED]
 
 
 def table(texts=TEXTS):
@@ -37,10 +37,11 @@ def test_the_keys_of_a_report_that_is_written(tmp_path):
     assert data == result.report.to_dict()
     assert (data["format"], data["version"]) == ("sosie-report", 1)
     assert list(data) == [*BEGIN, *MIDDLE, "measured", *END]
-    assert list(data["parameters"]) == [*PARAMETERS, "annotate"] and data["parameters"]["id_column"] is None
+    assert list(data["parameters"]) == [*PARAMETERS, "annotate", "wordless"]
+    assert data["parameters"]["id_column"] is None and data["parameters"]["wordless"] == "identical"
     assert list(data["parameters"]["method"]) == ["method", "shingles"]
     assert data["inputs"] == [{"path": "the Arrow table", "documents": 4}]
-    assert list(data["counts"]) == COUNTS and list(data["counters"]) == JOINED
+    assert list(data["counts"]) == [*COUNTS, "dropped_without_features"] and list(data["counters"]) == JOINED
     assert list(data["measured"]) == MEASURED
     assert {tuple(stage) for stage in data["stages"]} == {("stage", "seconds", "peak_memory_bytes")}
     assert data["seconds"] == round(sum(stage["seconds"] for stage in data["stages"]), 3)
@@ -50,7 +51,7 @@ def test_the_keys_of_a_report_that_is_written(tmp_path):
 
 def test_the_keys_of_a_report_that_is_not_written():
     data = sosie.dedup(table()).report.to_dict()
-    assert list(data) == [*BEGIN, *MIDDLE, *END] and list(data["parameters"]) == PARAMETERS
+    assert list(data) == [*BEGIN, *MIDDLE, *END] and list(data["parameters"]) == [*PARAMETERS, "wordless"]
 
 
 def test_what_other_runs_add(tmp_path):
@@ -58,11 +59,12 @@ def test_what_other_runs_add(tmp_path):
     _, data = written(tmp_path, job, against=table(TEXTS[:1]))
     assert list(data) == [*BEGIN, "against", *MIDDLE, "measured", *END]
     assert list(data["against"]) == ["inputs", "documents", "rejected", "only"]
-    assert list(data["counts"]) == [*COUNTS, "dropped_against"]
-    assert list(data["parameters"]) == [*PARAMETERS[:2], "weighting", *PARAMETERS[2:], "annotate"]
+    assert list(data["counts"]) == [*COUNTS, "dropped_against", "dropped_without_features"]
+    assert list(data["parameters"]) == [*PARAMETERS[:2], "weighting", *PARAMETERS[2:], "annotate", "wordless"]
     assert "radius" in data["counters"] and "digest" in data["parameters"]["method"]
     html = Deduplicator().run(sosie.Source(table(), html="all"), output=Output(tmp_path / "html", annotate=True)).report
-    assert list(html["parameters"]) == [*PARAMETERS, "html", "annotate"] and html["parameters"]["annotate"] is True
+    assert list(html["parameters"]) == [*PARAMETERS, "html", "annotate", "wordless"]
+    assert html["parameters"]["annotate"] is True
 
 
 def test_a_report_is_read_like_a_mapping_and_cannot_be_changed():

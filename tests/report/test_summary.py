@@ -38,6 +38,7 @@ def test_counts_add_up():
         "pairs": 4,
         "clusters": 2,
         "largest_cluster": 3,
+        "dropped_without_features": 0,
     }
     assert Counts.of(0, 0, 0, Clusters(np.empty(0, np.int64), np.empty(0)), pairs(0)).largest_cluster == 0
 
@@ -45,6 +46,11 @@ def test_counts_add_up():
 def test_a_lost_document_is_an_error():
     with pytest.raises(AssertionError, match="lost"):
         Counts.of(7, 0, 0, Clusters(np.arange(6), np.ones(6)), pairs(0))
+    for without, dropped, gone in ((1, 2, 2), (2, 0, 1), (2, 2, -1)):
+        with pytest.raises(AssertionError, match="without features were lost"):
+            Counts(
+                **numbers(kept=1000 - dropped, dropped=dropped, without_features=without, dropped_without_features=gone)
+            )
 
 
 def test_warnings():
@@ -53,12 +59,15 @@ def test_warnings():
     assert warnings(tally(documents=10 * GIANT + 1, largest_cluster=GIANT), {}) == []
     (giant,) = warnings(tally(largest_cluster=GIANT), {})
     assert f"{GIANT} of 1,000" in giant
-    (bounded,) = warnings(tally(), {"bounded_lists": 2, "bounded_comparisons": 1234})
-    assert "1,234" in bounded
+    (bounded,) = warnings(tally(), {"bounded_lists": 2, "unlisted_pairs": 1234})
+    assert "about 1,200 others" in bounded
     (star,) = warnings(tally(), {"bounded_pairs": 99})
     assert "99 pairs" in star
     (wordless,) = warnings(tally(without_features=3), {})
-    assert "3 documents without words" in wordless
+    assert wordless == "3 documents without words: kept, and similar to nothing."
+    bare = Counts(**numbers(kept=998, dropped=2, without_features=3, dropped_without_features=2))
+    (wordless,) = warnings(bare, {})
+    assert wordless.startswith("3 documents without words: 2 dropped, identical to another byte for byte; 1 kept")
 
 
 def test_methods_are_described_as_data():

@@ -117,9 +117,9 @@ def test_every_option_of_a_kind_is_a_parameter_of_its_class():
 
 def test_a_kind_holds_what_it_can():
     for name in KINDS:
-        check_kind(name, keys=name == "keys", options={})
+        check_kind(name, holds=KINDS[name].holds, options={})
         with pytest.raises(UsageError, match=name):
-            check_kind(name, keys=name != "keys", options={})
+            check_kind(name, holds="keys" if name != "keys" else "signatures", options={})
 
 
 def test_numbers_can_be_removed_as_they_are_written():

@@ -97,7 +97,7 @@ def test_a_lone_surrogate_is_named() -> None:
 @pytest.mark.parametrize(
     "texts",
     [
-        *("one text", b"bytes", 7, None, ["a", 7], ["a", b"b"], {"a": 1}, iter(["a"]), np.array(["a"])),
+        *("one text", b"bytes", 7, None, ["a", 7], ["a", b"b"], {"a": 1}, iter([7]), np.array([7])),
         *(pa.array([1, 2]), pa.chunked_array([[1.0]]), pa.array([1, 2]).dictionary_encode(), pa.array([["a"]])),
         *(pa.table({"text": ["a"]}), pa.scalar("a")),
     ],
@@ -114,3 +114,30 @@ def test_offsets_outside_the_data_are_refused(offsets: list[int]) -> None:
         TextColumn(np.zeros(8, np.uint8), np.array(offsets))
     with pytest.raises(UsageError, match="offsets"):
         TextColumn(np.zeros(8, np.uint8), np.array([], np.int64))
+
+
+def test_texts_of_every_kind():
+    import pandas as pd
+    import polars as pl
+
+    texts = ["one", "", "thrée"]
+    expected = as_column(texts).offsets.tolist()
+    given = [iter(texts), (text for text in texts), np.array(texts), np.array(texts, object), pd.Series(texts)]
+    for column in [*given, pl.Series(texts), pd.Series(texts, dtype=object), pa.chunked_array([texts])]:
+        assert as_column(column).offsets.tolist() == expected
+
+
+def test_what_is_no_texts_says_what_to_do():
+    from pathlib import Path
+
+    from sosie.documents import Source
+
+    for wrong, message in (
+        ("one text", "put it into a list"),
+        (["a", b"b"], r"text 1 is of type bytes.*decode"),
+        (Path("a.txt"), "names documents"),
+        (Source(["a"]), "names documents"),
+        (np.array([1]), "not texts"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            as_column(wrong)

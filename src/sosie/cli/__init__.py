@@ -6,6 +6,7 @@ Commands are imported when they run, so that `sosie --help` loads neither Numba 
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +23,7 @@ COMMANDS = {
     "join": "Find all similar pairs of one collection, or of two.",
     "evaluate": "Measure recall and precision of a result.",
     "inspect": "Look at a collection before anything is done with it.",
+    "warm": "Compile everything beforehand, once on a machine.",
     "demo": "De-duplicate a generated corpus with known truth.",
 }
 
@@ -39,6 +41,16 @@ class Commands(click.Group):
             return None
         command: click.Command = import_module(f"sosie.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a name that there is not is told with the nearest one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], COMMANDS, 1)
+            meant = f" Did you mean '{near[0]}'?" if near else f" The commands are: {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command '{args[0]}'.{meant}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an interrupt has its usual exit code instead of Click's, which is that of bad data."""

@@ -8,6 +8,8 @@ from typing import Any, get_args
 import click
 
 from sosie.cli.options import (
+    SHINGLES,
+    is_given,
     measure_options,
     memory_option,
     output_options,
@@ -17,12 +19,12 @@ from sosie.cli.options import (
     source_options,
     threshold_option,
 )
-from sosie.cli.progress import notices, progress
+from sosie.cli.progress import progress
 from sosie.cli.render import render_report
 from sosie.clusters.keep import RULES
 from sosie.errors import UsageError
 from sosie.jobs.dedup import Deduplicator
-from sosie.jobs.parameters import MethodName
+from sosie.jobs.parameters import MethodName, Wordless
 from sosie.matches.reference import Reference, is_stored
 from sosie.storage.output import Output
 
@@ -36,7 +38,8 @@ from sosie.storage.output import Output
     type=click.Choice(get_args(MethodName)),
     default="auto",
     show_default=True,
-    help="How pairs are found. Auto: exact if its lists fit into half of the memory, else by signatures.",
+    help="How pairs are found. Auto: exact if its lists fit into half of the memory, else by signatures. Identical:"
+    " byte for byte, without folding.",
 )
 @click.option("--keep", metavar="RULE", default="first", show_default=True, help=f"Who stays: {RULES}.")
 @click.option(
@@ -48,6 +51,13 @@ from sosie.storage.output import Output
 )
 @measure_options
 @shingle_options
+@click.option(
+    "--wordless",
+    type=click.Choice(get_args(Wordless)),
+    default="identical",
+    show_default=True,
+    help="Texts without words, as emoji or nothing: drop those identical to another, or keep all.",
+)
 @click.option(
     "--against",
     multiple=True,
@@ -61,9 +71,9 @@ from sosie.storage.output import Output
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
-    """Remove the near-duplicates of INPUT: JSONL, CSV, TSV, Parquet, text, HTML and WARC files, and folders of them.
+    """Remove the near-duplicates of INPUT: JSON, CSV, Parquet, Arrow, text, HTML and WARC files, and folders of them.
 
-    Globs work too, and - means JSON lines from standard input.
+    Globs and URLs work too, and - means JSON lines from standard input.
 
     Writes kept/ and dropped/ in the format of the inputs, pairs.parquet, clusters.parquet, report.html and report.json.
     """
@@ -74,10 +84,12 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         raise UsageError("name an output directory with -o DIR, or pass --dry-run")
     if dry_run and (output.resume or output.annotate):
         raise UsageError("a dry run writes nothing: leave out --dry-run, or --resume and --annotate")
+    if options["method"] == "identical":
+        _refuse_shingles()
     reference = _reference(options.pop("against"), options.pop("against_only"), options)
-    source = source_of(inputs, options)
+    source = source_of(inputs, options, strict=reference is None)
     job = Deduplicator(shingles=shingles_of(options), **options)
-    with notices(quiet), progress(quiet or as_json) as shown:
+    with progress(quiet or as_json) as shown:
         result = job.run(
             source,
             against=reference,
@@ -93,6 +105,16 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         click.echo("Dry run: nothing was written." if dry_run else f"Written to {output.path}")
 
 
+def _refuse_shingles() -> None:
+    """Refuse options that say how near-duplicates are told, where texts are compared byte for byte."""
+    for name in ("threshold", "similarity", "weighting", *SHINGLES, "wordless"):
+        if is_given(name):
+            raise UsageError(
+                f"--{name.replace('_', '-')}: for near-duplicates; --method identical compares texts byte for byte."
+                " Leave one of the two out."
+            )
+
+
 def _reference(paths: tuple[str, ...], only: bool, options: dict[str, Any]) -> Reference | None:
     """Return what documents are held against: one directory of stored features, or files read like the inputs."""
     if not paths:
@@ -103,4 +125,4 @@ def _reference(paths: tuple[str, ...], only: bool, options: dict[str, Any]) -> R
         return Reference(paths[0], only)
     for path in filter(is_stored, paths):
         raise UsageError(f"{path}: holds signatures, and can be the only --against.")
-    return Reference(source_of(paths, dict(options)), only)
+    return Reference(source_of(paths, dict(options), strict=False), only)

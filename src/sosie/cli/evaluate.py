@@ -7,11 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from sosie.cli.options import column_options, html_of, output_options, run_options, source_of, source_options
+from sosie.cli.options import (
+    UNITS,
+    column_options,
+    is_given,
+    output_options,
+    run_options,
+    source_of,
+    source_options,
+)
 from sosie.cli.progress import progress
 from sosie.documents.source import Source
+from sosie.errors import UsageError
 from sosie.evaluation.result import Result, load_result
 from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.evaluation.signatures.quality import SignatureQuality, Truth
@@ -20,6 +28,7 @@ from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
 from sosie.jobs.evaluate import SAMPLE, Evaluation, measure_signatures
 from sosie.report.signature_page import quality_rows
+from sosie.report.summary import unit_name
 from sosie.storage.output import Output
 
 
@@ -51,7 +60,7 @@ def command() -> None:
 @click.option("--width", type=int, help="Units in a shingle, if the report does not say. [default: 3]")
 @click.option(
     "--unit",
-    type=click.Choice(["word", "char"]),
+    type=UNITS,
     help="Units of a shingle, if the report does not say. [default: word]",
 )
 @run_options
@@ -88,22 +97,22 @@ def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None
 
 def _source(files: list[str], result: Result, options: dict[str, Any]) -> Source:
     """Read the documents as the run did, unless an option says otherwise."""
-    given = {
-        "text_column": options["text_column"],
-        "id_column": options["id_column"],
-        "html": html_of(options["html"], options["html_content"]),
+    names = {"html": ["html", "html_content"], "format": ["input_format"]}
+    said = {
+        name: value
+        for name, value in result.reading.items()
+        if not any(is_given(option) for option in names.get(name, [name]))
     }
-    given_by = click.get_current_context().get_parameter_source
-    names = {"text_column": ["text_column"], "id_column": ["id_column"], "html": ["html", "html_content"]}
-    for column, said in result.columns.items():
-        if all(given_by(name) is ParameterSource.DEFAULT for name in names[column]):
-            given[column] = said
-    return Source(files, on_error="skip", max_expansion=options["max_expansion"], **given)
+    return source_of(files, dict(options), on_error="skip", **said)
 
 
 def _shingles(result: Result, options: dict[str, Any]) -> Shingles | None:
     """Return the shingles as given; those of the report may be left out."""
     width, unit = options["width"], options["unit"]
+    if result.identical:
+        if width is not None or unit is not None:
+            raise UsageError(f"{result.path}: was compared byte for byte: leave --width and --unit out")
+        return None
     said = result.shingles
     if said is not None and width is None and unit is None:
         return None
@@ -174,7 +183,8 @@ def _sample_lines(measured: SampledRecall, result: Result, seed: int) -> list[st
     "--cosine", type=float, default=0.9, show_default=True, help="From which cosine on documents are similar."
 )
 @click.option("-k", "--nearest", type=int, default=10, show_default=True, help="How many nearest documents count.")
-@click.option("--width", type=int, default=1, show_default=True, help="Words in a shingle of the true cosine.")
+@click.option("--width", type=int, default=1, show_default=True, help="Units in a shingle of the true cosine.")
+@click.option("--unit", type=UNITS, default="word", show_default=True, help="What shingles of the true cosine are of.")
 @click.option(
     "--weighting",
     type=click.Choice(WEIGHTINGS),
@@ -195,7 +205,7 @@ def signatures(inputs: tuple[str, ...], **options: Any) -> None:
     """
     source = source_of(inputs, options)
     truth = Truth(
-        Shingles(options["width"]),
+        Shingles(options["width"], options["unit"]),
         options["weighting"],
         options["sample"],
         options["cosine"],
@@ -218,7 +228,7 @@ def signatures(inputs: tuple[str, ...], **options: Any) -> None:
 def _figures(measured: list[SignatureQuality], truth: Truth, documents: int) -> str:
     lines = [
         f"{documents:,} documents; all pairs of {measured[0].documents:,}, cosine of {truth.weighting} weights of"
-        f" {truth.shingles.width}-word shingles; similar from {truth.similar} on"
+        f" {truth.shingles.width}-{unit_name(truth.shingles.unit)} shingles; similar from {truth.similar} on"
     ]
     for each in measured:
         lines.append("")

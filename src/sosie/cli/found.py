@@ -18,7 +18,7 @@ from sosie.search.excerpts import marked
 from sosie.storage.output_file import output_file
 
 FORMATS = ("table", "jsonl", "parquet")
-_SHOWN = ("query", "rank", "id", "distance", "estimated_similarity")
+_SHOWN = ("query", "rank", "id", "similarity", "distance", "estimated_similarity")
 _HEADS = {"estimated_similarity": "similarity (estimated)"}
 _WIDEST = 60  # characters of an id that are shown
 
@@ -69,6 +69,9 @@ def _rows(table: Any, before: str, after: str) -> Iterator[str]:
     """Yield the lines of a table; the passage of a match, with marks, is a line below it."""
     names = [name for name in _SHOWN if name in table.column_names]
     columns = [[_cell(value) for value in table[name].to_pylist()] for name in names]
+    if "margin" in table.column_names:
+        margins = table["margin"].to_pylist()
+        columns[-1] = [f"{said} ± {margin:.2f}" for said, margin in zip(columns[-1], margins, strict=True)]
     heads = [_HEADS.get(name, name) for name in names]
     widths = [max(map(len, [head, *column])) for head, column in zip(heads, columns, strict=True)]
     pads = ["<" if name in ("query", "id") else ">" for name in names]

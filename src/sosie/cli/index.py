@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from sosie.cli.kinds import build_options, built_with, windows_of
+from sosie.cli.headings import HeadedCommand, described
+from sosie.cli.kinds import build_options, built_with
 from sosie.cli.options import (
-    is_given,
+    READING,
+    column_options,
     output_options,
     print_options,
     refuse_reading,
@@ -20,18 +22,38 @@ from sosie.cli.options import (
 )
 from sosie.cli.progress import progress
 from sosie.cli.render import render_left_out
-from sosie.cli.signer import form_of, signer_of, signer_options
+from sosie.cli.signer import signer_options
+from sosie.cli.task import PASSAGE, built_by, task_option
 from sosie.errors import UsageError
-from sosie.jobs.index import BuildReport, IndexBuilder, add_to_index, remove_from_index, verify_index
+from sosie.index.registry import KINDS
+from sosie.jobs.index import BuildReport, IndexBuilder, IndexCalibration, add_to_index, remove_from_index, verify_index
 from sosie.jobs.inputs import are_signatures
-from sosie.report.summary import counted
+from sosie.report.summary import counted, percent
 from sosie.report.timing import Progress
-from sosie.search.entries import Form
 from sosie.search.files import describe_index
-from sosie.search.windows import Windows
+from sosie.search.tasks import WORDS
+from sosie.signatures.registry import METHODS
 from sosie.storage.output import Output
 
-WORDS = 100  # of a passage that is indexed
+BUILDING = {
+    "Options": ("output", "task", "text_column", "id_column", "keep_texts", "overwrite"),
+    "Reading": (*(name for name in READING if name not in ("text_column", "id_column")), "on_error"),
+    "Passages": ("passages", "words", "overlap"),
+    "What texts are compared by": ("width", "unit", "stem", "stop_words"),
+    "Signatures instead of words": (
+        *("method", "bits", "weighting", "seed", "signer", "minima", "rows", "b", "keys", "parameters"),
+    ),
+    "How signatures are searched": (
+        "kind",
+        *dict.fromkeys(each.name for kind in KINDS.values() for each in kind.options),
+    ),
+    "Running": ("threads", "quiet", "as_json", "config"),
+}
+CALIBRATING = {
+    "Options": ("radius", "recall", "first", "flips", "exclude_self"),
+    "Reading": READING,
+    "Running": ("threads", "quiet", "as_json", "config"),
+}
 OWN = ("inputs", "output", "overwrite", "threads", "quiet", "as_json", "kind")
 
 
@@ -48,55 +70,55 @@ def command() -> None:
     """Build an index of documents, change it, and check it. `sosie search` asks it."""
 
 
-@command.command("build", short_help="Build an index of documents or saved signatures.")
+@command.command("build", cls=HeadedCommand, headings=BUILDING, short_help="Build an index of documents or signatures.")
 @source_options
 @click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write the index to.")
+@task_option
 @build_options
 @click.option("--keep-texts", is_flag=True, help="Keep the texts, too: `sosie search --passages` shows them.")
 @click.option("--passages", is_flag=True, help="Index overlapping passages of the documents instead of whole ones.")
-@click.option("--words", type=int, help=f"Passages: words of each. [default: {WORDS}]")
+@click.option("--words", type=int, help=f"Passages: words of each. [default: {PASSAGE}]")
 @click.option("--overlap", type=int, help="Passages: words that neighbours share. [default: half of them]")
 @signer_options
 @shingle_options
 @output_options
 def build(inputs: tuple[str, ...], **options: Any) -> None:
-    """Build an index of INPUT: documents (see `sosie dedup`), signed as by `sosie sign`, or what that wrote.
+    """Build an index of INPUT: documents (see `sosie dedup`), or what `sosie sign` wrote.
 
-    The signer is kept with the index, so that `sosie search` signs texts the same way.
+    `sosie search` finds documents in it by some of their words. For near-duplicates of whole documents, or for the
+    place of a passage, say so with --for. How texts are read is kept with the index: `sosie search` reads queries so.
     """
     quiet, as_json = options["quiet"], options["as_json"]
     with progress(quiet or as_json) as shown:
-        report = _build(inputs, options, shown)
+        report, cut = _build(inputs, options, shown)
     if as_json:
         click.echo(json.dumps(report.to_dict()))
     elif not quiet:
-        rows = counted(report.rows, "passage" if options["passages"] else "row")
+        rows = counted(report.rows, "passage" if cut else "row")
         read = counted(report.documents, "document")
         click.echo(f"{rows} of {read} indexed ({report.kind}, {report.digest})")
         render_left_out(report.without_features, report.rejected)
         click.echo(f"Written to {options['output']}")
 
 
-def _build(inputs: tuple[str, ...], options: dict[str, Any], shown: Progress) -> BuildReport:
-    kind, parameters = options["kind"], built_with(options)
+described(build, "width", "Units in a shingle. [default: words and pairs of words; 3 for signatures]")
+described(build, "method", "What stands for a document. [default: words; simhash where options are for signatures]")
+next(each for each in build.params if each.name == "method").type = click.Choice([WORDS, *sorted(METHODS)])
+
+
+def _build(inputs: tuple[str, ...], options: dict[str, Any], shown: Progress) -> tuple[BuildReport, bool]:
+    parameters = built_with(options)
     output = Output(options["output"], options["overwrite"])
     if are_signatures(inputs):
         refuse_reading(inputs[0], options, (*OWN, *parameters))
-        return IndexBuilder(kind=kind, parameters=parameters).from_signatures(inputs[0], output, progress=shown)
-    source = source_of(inputs, options)
-    spec, signer, reads = signer_of(options)
-    form = Form(keys=form_of(spec, options)["keys"], windows=_windows(options), texts=options["keep_texts"])
-    job = IndexBuilder(kind=kind, parameters=parameters, form=form)
-    return job.from_documents(source, signer, output, reads=reads, threads=options["threads"], progress=shown)
-
-
-def _windows(options: dict[str, Any]) -> Windows | None:
-    if options["passages"]:
-        return windows_of(options, WORDS)
-    for name in ("words", "overlap"):
-        if is_given(name):
-            raise UsageError(f"--{name} is for --passages")
-    return None
+        builder = IndexBuilder(kind=options["kind"], parameters=parameters)
+        return builder.from_signatures(inputs[0], output, progress=shown), False
+    source, built = source_of(inputs, options), built_by(options)
+    job = IndexBuilder(kind=built.kind, parameters=parameters, form=built.form)
+    report = job.from_documents(
+        source, built.reader, output, reads=built.reads, threads=options["threads"], progress=shown
+    )
+    return report, built.form.windows is not None
 
 
 @command.command("add", short_help="Add documents or saved signatures to an index.")
@@ -121,6 +143,47 @@ def add(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     elif not quiet:
         click.echo(f"{counted(report.added, 'row')} added; {directory} has {report.rows:,}")
         render_left_out(report.without_features, report.rejected)
+
+
+@command.command(
+    "calibrate",
+    cls=HeadedCommand,
+    headings=CALIBRATING,
+    short_help="Measure how far searches of a probe index have to go for a recall.",
+)
+@click.argument("directory", type=click.Path(), metavar="DIR")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--radius", type=int, required=True, help="The radius of the searches to come: bits that differ.")
+@click.option("--recall", type=float, default=0.95, show_default=True, help="The share of all matches to be found.")
+@click.option("--first", is_flag=True, help="Something is to be found for that share of the queries with a match.")
+@click.option("--flips", is_flag=True, help="Estimate how likely bits flip from INPUT, too, and probe in that order.")
+@click.option("--exclude-self", is_flag=True, help="What has the id of a query is no match: INPUT is in the index.")
+@column_options
+@run_options
+def calibrate(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
+    """Measure on the queries of INPUT how many probes of the index in DIR, of the kind probes, reach a recall.
+
+    INPUT are documents like the queries to come, or one directory that `sosie sign --volatility` wrote. Half of its
+    matches choose the number of probes, the other half measure the recall. The index keeps both: from then on
+    `sosie search --radius` makes so many probes, and says what recall is expected.
+    """
+    quiet, as_json, threads = options.pop("quiet"), options.pop("as_json"), options.pop("threads")
+    job = IndexCalibration(**{name: options[name] for name in ("radius", "recall", "first", "flips", "exclude_self")})
+    saved = are_signatures(inputs)
+    if saved:
+        own = ("radius", "recall", "first", "flips", "exclude_self", "threads")
+        refuse_reading(inputs[0], options, own)
+    sample = inputs[0] if saved else source_of(inputs, {**options, "on_error": "raise"})
+    with progress(quiet or as_json) as shown:
+        report = job.run(directory, sample, threads=threads, progress=shown)
+    if as_json:
+        click.echo(json.dumps(report.to_dict()))
+    elif not quiet:
+        found = "queries with a match" if report.first else "matches"
+        click.echo(
+            f"{counted(report.probes, 'probe')} for each query: {percent(report.recall)} of {report.measured:,} "
+            f"{found} within radius {report.radius} found"
+        )
 
 
 @command.command("remove", short_help="Remove documents from an index by their ids.")
@@ -172,6 +235,9 @@ def _lines(said: dict[str, Any]) -> list[tuple[str, str]]:
     lines += [(name.replace("_", " "), str(value)) for name, value in said["parameters"].items() if value is not None]
     lines.append(("digest", said["digest"] or "unknown"))
     spec = said["spec"]
+    if spec:
+        lines += [(name, str(spec[name])) for name in ("method", "weighting", "minima") if name in spec]
+        lines += [(name, str(value)) for name, value in spec["shingles"].items() if name in ("width", "unit")]
     lines.append(("signer", json.dumps(spec) if spec else "none: it takes signatures only"))
     if said["passages"]:
         lines.append(

@@ -8,18 +8,19 @@ from typing import Any
 import click
 
 from sosie.cli.options import (
+    SHINGLES,
     column_options,
-    html_of,
     measure_options,
     memory_option,
     run_options,
     shingle_options,
     shingles_of,
+    source_of,
     threshold_option,
 )
 from sosie.cli.progress import progress
-from sosie.documents.source import Source
 from sosie.evaluation.inspection import Inspection, Lengths, Repeats
+from sosie.features.shingles import Shingles
 from sosie.jobs.inspect import inspect_documents
 from sosie.jobs.parameters import DedupParameters
 from sosie.storage.size import show_size
@@ -42,14 +43,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     one unless it has --on-error skip.
     """
     quiet, as_json = options["quiet"], options["as_json"]
-    source = Source(
-        list(inputs),
-        text_column=options["text_column"],
-        id_column=options["id_column"],
-        on_error="skip",
-        html=html_of(options["html"], options["html_content"]),
-        max_expansion=options["max_expansion"],
-    )
+    source = source_of(inputs, options, on_error="skip")
     measure = {name: options[name] for name in ("threshold", "similarity", "weighting")}
     job = DedupParameters(shingles=shingles_of(options), **measure)
     with progress(quiet or as_json) as shown:
@@ -57,33 +51,37 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(done.to_dict()))
     elif not quiet:
-        click.echo("\n".join(_rows(done.found, done.plan)))
+        click.echo("\n".join(_rows(done.found, done.plan, job.shingles)))
 
 
-def _rows(found: Inspection, plan: dict[str, Any]) -> list[str]:
+def _rows(found: Inspection, plan: dict[str, Any], shingles: Shingles) -> list[str]:
+    units, folded = ("tokens", "but for white space") if shingles.unit == "code" else ("words", "once folded")
     rejected = sum(found.rejected.values())
     lines = [f"{found.documents:>14,} documents", f"{rejected:>14,} rejected"]
     lines += [f"{'':>14}   {count:,}: {reason}" for reason, count in found.rejected.items()]
     lines += [
         f"{found.empty:>14,} empty texts",
-        f"{found.wordless:>14,} texts without words",
+        f"{found.wordless:>14,} texts without {units}",
         _repeats(found.identical, "identical to an earlier one, byte for byte"),
-        _repeats(found.same_features, "the same as an earlier one once folded"),
+        _repeats(found.same_features, f"the same as an earlier one {folded}"),
         "",
         f"{'length':<14}{'least':>12}{'median':>12}{'mean':>12}{'95 %':>12}{'greatest':>12}",
         _lengths("bytes", found.text_bytes),
-        _lengths("words", found.words),
+        _lengths(units, found.words),
         "",
         f"{'script':<14}{'letters':>14}{'share':>10}{'mainly':>14}{'share':>10}",
         *_scripts(found),
         "",
     ]
-    return [*lines, _planned(plan)]
+    return [*lines, _planned(plan, shingles)]
 
 
-def _planned(plan: dict[str, Any]) -> str:
+def _planned(plan: dict[str, Any], shingles: Shingles) -> str:
     """Say what `sosie dedup` would do with these options."""
     command = f"sosie dedup --threshold {plan['threshold']:g}"
+    for name in SHINGLES:
+        value = getattr(shingles, name)
+        command += "" if value == getattr(Shingles(), name) else f" --{name.replace('_', '-')} {value}"
     for name, default in (("similarity", "jaccard"), ("weighting", "binary")):
         command += "" if plan[name] == default else f" --{name} {plan[name]}"
     if plan["problem"] is not None:

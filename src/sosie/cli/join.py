@@ -22,6 +22,7 @@ from sosie.cli.progress import progress
 from sosie.errors import UsageError
 from sosie.jobs.inputs import is_signatures
 from sosie.jobs.join import Joiner
+from sosie.matches.check import MAX_PAIRS
 from sosie.matches.sets.similarity import Measure
 from sosie.storage.output import Output
 
@@ -38,6 +39,13 @@ from sosie.storage.output import Output
     " [default: jaccard]",
 )
 @click.option("--radius", type=int, help="Saved signatures: most bits that may differ.")
+@click.option(
+    "--max-pairs",
+    type=click.IntRange(min=0),
+    default=MAX_PAIRS,
+    show_default=True,
+    help="Refuse to list more pairs than this.",
+)
 @shingle_options
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
@@ -48,7 +56,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     quiet, as_json, output = options["quiet"], options["as_json"], Output(options["output"], options["overwrite"])
     sides = [_side(paths, options) for paths in (inputs, options["other"]) if paths]
-    measured = {name: options[name] for name in ("threshold", "radius", "similarity")}
+    measured = {name: options[name] for name in ("threshold", "radius", "similarity", "max_pairs")}
     job = Joiner(shingles=shingles_of(options), **measured)
     with progress(quiet or as_json) as shown:
         other = sides[1] if len(sides) > 1 else None
@@ -63,7 +71,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 def _side(paths: tuple[str, ...], options: dict[str, Any]) -> Any:
     """Return documents as a source, and one directory of signatures as its path."""
     if not any([is_signatures(path) for path in paths]):
-        return source_of(paths, dict(options))
+        return source_of(paths, dict(options), strict=not options["other"])
     if len(paths) > 1:
         raise UsageError("join documents with documents, or one directory of signatures with at most one other")
     if any(map(is_given, SHINGLES)):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
 
+from sosie.cli.progress import notices
+from sosie.documents.formats import CHOICES
 from sosie.documents.html import Content
 from sosie.documents.input import MAX_EXPANSION
+from sosie.documents.memory.listed import Paths
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
@@ -24,6 +27,7 @@ from sosie.storage.size import parse_size
 F = TypeVar("F", bound=Callable[..., Any])
 
 SHINGLES = ("width", "unit", "stem", "stop_words")
+UNITS = click.Choice(["word", "char", "code"])
 
 
 def threshold_option(default: str | None) -> Callable[[F], F]:
@@ -56,30 +60,89 @@ def source_options(function: F) -> F:
 
 
 def column_options(function: F) -> F:
-    """Add which columns are read, how, and how far files may expand."""
-    text = click.option("--text-column", default="text", show_default=True, help="The text; meta.body is inside meta.")
-    ids = click.option("--id-column", help="The column that holds the ids. [default: id if there is one]")
-    html = click.option("--html", is_flag=True, help="The texts are HTML: compare their main content.")
-    content = click.option(
-        "--html-content",
-        type=click.Choice(get_args(Content)),
-        help="The texts are HTML: compare this much of them. [default: main]",
+    """Add which files and columns are read, how, and how far files may expand."""
+    return _reading_options("--format", "--input-format")(function)
+
+
+def query_options(function: F) -> F:
+    """Add the same for a command whose --format is that of its output."""
+    return _reading_options("--input-format")(function)
+
+
+# The options that say how documents are read, as `source_of` takes them.
+READING = (
+    *("text_column", "id_column", "html", "html_content", "input_format", "include", "exclude", "delimiter"),
+    *("encoding", "max_expansion"),
+)
+
+
+def _reading_options(*format_names: str) -> Callable[[F], F]:
+    decorators = (
+        click.option(
+            "--text-column",
+            multiple=True,
+            default=["text"],
+            show_default=True,
+            help="The text; meta.body is inside meta. Repeated: texts of several columns, joined by newlines.",
+        ),
+        click.option(
+            "--id-column",
+            help="The column that holds the ids; none numbers the documents instead. [default: id if there is one]",
+        ),
+        click.option("--html", is_flag=True, help="The texts are HTML: compare their main content."),
+        click.option(
+            "--html-content",
+            type=click.Choice(get_args(Content)),
+            help="The texts are HTML: compare this much of them. [default: main]",
+        ),
+        click.option(
+            *format_names,
+            "input_format",
+            type=click.Choice(CHOICES),
+            help="What all inputs are, whatever their suffix; text: every file is a document. [default: by the suffix]",
+        ),
+        click.option(
+            "--include",
+            multiple=True,
+            metavar="GLOB",
+            help="Of folders, read only what matches, as in '*.py' or 'docs/**'; can be repeated.",
+        ),
+        click.option(
+            "--exclude", multiple=True, metavar="GLOB", help="Of folders, leave out what matches; can be repeated."
+        ),
+        click.option(
+            "--delimiter",
+            metavar="CHARACTER",
+            help="CSV: what separates fields. [default: a comma, for .tsv a tab; another if only that fits the header]",
+        ),
+        click.option("--encoding", help="CSV, JSON and text files: their encoding, as in cp1252. [default: utf-8]"),
+        click.option(
+            "--max-expansion",
+            type=click.IntRange(min=1),
+            default=MAX_EXPANSION,
+            show_default=True,
+            help="A compressed file may expand to so many times its size plus 64 MiB.",
+        ),
     )
-    expansion = click.option(
-        "--max-expansion",
-        type=click.IntRange(min=1),
-        default=MAX_EXPANSION,
-        show_default=True,
-        help="A compressed file may expand to so many times its size plus 64 MiB.",
-    )
-    return text(ids(html(content(expansion(function)))))
+
+    def decorate(function: F) -> F:
+        for option in reversed(decorators):
+            function = option(function)
+        return function
+
+    return decorate
 
 
 def shingle_options(function: F) -> F:
     """Add what counts as evidence."""
     width = click.option("--width", type=int, default=3, show_default=True, help="Units in a shingle.")
-    units = click.Choice(["word", "char"])
-    unit = click.option("--unit", type=units, default="word", show_default=True, help="What shingles are made of.")
+    unit = click.option(
+        "--unit",
+        type=UNITS,
+        default="word",
+        show_default=True,
+        help="What shingles are made of. Code: identifiers, numbers and operators, as they are written.",
+    )
     stem = click.option("--stem", metavar="LANGUAGE", help="Compare stems of words: Snowball's, as in en or english.")
     stop_words = click.option(
         "--stop-words", metavar="LANGUAGE|FILE", help="Leave out the stop words of a language, or of a file of words."
@@ -137,12 +200,18 @@ def print_options(function: F) -> F:
                 callback=_read_config,
                 help="A TOML file with options by name, as in threshold = 0.8; options given here win.",
             ),
-            click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+            click.option("--quiet", is_flag=True, callback=_quieten, help="Print nothing but errors."),
             click.option("--json", "as_json", is_flag=True, help="Print the report as JSON."),
         )
     ):
         function = option(function)
     return function
+
+
+def _quieten(ctx: click.Context, param: click.Parameter, quiet: bool) -> bool:
+    """Hold back what Sosie has to say beside its results while the command runs, such as that it compiles."""
+    ctx.with_resource(notices(quiet))
+    return quiet
 
 
 def _read_config(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
@@ -162,7 +231,9 @@ def _read_config(ctx: click.Context, param: click.Parameter, path: str | None) -
     for name, value in given.items():
         if name not in known or isinstance(value, dict):
             there = ", ".join(sorted(known))
-            raise UsageError(f"{path}: there is no option {name!r}. The options are: {there}.")
+            near = get_close_matches(name, known, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else f" The options are: {there}."
+            raise UsageError(f"{path}: there is no option {name!r}.{meant}")
         if flags[known[name]].is_flag != isinstance(value, bool):
             raise UsageError(f"{path}: {name} takes {'true or false' if flags[known[name]].is_flag else 'a value'}.")
         if isinstance(value, list) and not flags[known[name]].multiple:
@@ -178,16 +249,14 @@ def _default(option: click.Option, value: Any) -> Any:
     return values if option.multiple else values[0]
 
 
-def source_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
-    """Take the source options out of a command's options."""
-    return Source(
-        [os.fspath(path) for path in inputs],
-        text_column=options.pop("text_column"),
-        id_column=options.pop("id_column"),
-        on_error=options.pop("on_error"),
-        html=html_of(options.pop("html"), options.pop("html_content")),
-        max_expansion=options.pop("max_expansion"),
-    )
+def source_of(inputs: Sequence[str], options: dict[str, Any], **changed: Any) -> Source:
+    """Take the source options out of a command's options; some may be `changed`."""
+    given = {name: options.pop(name) for name in READING}
+    html = html_of(given.pop("html"), given.pop("html_content"))
+    taken = {"format": given.pop("input_format"), "html": html, **given}
+    if "on_error" in options:
+        taken["on_error"] = options.pop("on_error")
+    return Source(Paths(inputs), **{**taken, **changed})
 
 
 def html_of(is_html: bool, content: Content | None) -> Content | None:

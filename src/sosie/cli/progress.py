@@ -3,76 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 
-import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as Bars
-from rich.text import Text
-
-from sosie.kernels.machine.compile import compiled_before
+from sosie.report.bars import shown
 from sosie.report.timing import Progress, Silent
-
-
-class Rate(ProgressColumn):
-    """Units per second since the stage began: the bars' own rate forgets everything when the total is corrected."""
-
-    def render(self, task: Task) -> Text:
-        """Show the rate of stages that count."""
-        seconds = task.finished_time or task.elapsed
-        return Text(f"{task.completed / seconds:,.0f}/s" if seconds and task.completed > 1 else "")
-
-
-class Remaining(ProgressColumn):
-    """The time left at that rate."""
-
-    def render(self, task: Task) -> Text:
-        """Show it while a stage that counts is under way."""
-        if task.finished or not task.total or not task.elapsed or not task.completed:
-            return Text("")
-        left = task.elapsed * max(task.total - task.completed, 0) / task.completed
-        return Text(f"{timedelta(seconds=round(left))} left")
-
-
-class TerminalProgress:
-    """One bar for each stage."""
-
-    def __init__(self, bars: Bars) -> None:
-        self._bars = bars
-        self._task: TaskID | None = None
-
-    def start(self, stage: str, total: int | None) -> None:
-        """Begin a stage."""
-        self._task = self._bars.add_task(stage, total=total)
-
-    def expect(self, total: int) -> None:
-        """Say how many units there will be, as far as is known now."""
-        assert self._task is not None
-        self._bars.update(self._task, total=total)
-
-    def advance(self, count: int) -> None:
-        """Count units as done."""
-        assert self._task is not None
-        self._bars.advance(self._task, count)
-
-    def finish(self) -> None:
-        """End the stage: whatever was counted was all."""
-        assert self._task is not None
-        task = self._bars.tasks[self._task]
-        self._bars.update(self._task, total=task.completed or 1, completed=task.completed or 1)
 
 
 @contextmanager
@@ -90,20 +25,8 @@ def notices(quiet: bool) -> Iterator[None]:
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress]:
     """Yield a progress for the terminal, silent with `quiet` or where standard error is no terminal."""
-    if not quiet and not compiled_before():
-        click.echo("Compiling the kernels for this machine: once, about a minute.", err=True)
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal or os.environ.get("TERM") == "dumb":
+    if quiet:
         yield Silent()
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description:<9}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Rate(),
-        TimeElapsedColumn(),
-        Remaining(),
-    )
-    with Bars(*columns, console=console) as bars:
-        yield TerminalProgress(bars)
+    with shown() as bars:
+        yield bars

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sosie.report.summary import counted, percent
+from sosie.report.summary import counted, of_reference, percent
 
 
 def render_report(report: Mapping[str, Any]) -> str:
@@ -15,11 +15,15 @@ def render_report(report: Mapping[str, Any]) -> str:
     numbers, parameters = report["counts"], report["parameters"]
     measure = parameters["similarity"].capitalize()
     dropped = "marked as duplicates" if parameters.get("annotate") else "dropped"
+    verified = f"{dropped}, each verified: {measure} >= {parameters['threshold']:g}" + (
+        " with the kept one" if parameters["clusters"] == "anchored" else " along a chain"
+    )
+    if measure == "Identical":
+        verified = f"{dropped}, each identical to the kept one, byte for byte"
     lines = [
         f"{numbers['documents']:>12,} documents",
         f"{numbers['kept']:>12,} kept",
-        f"{numbers['dropped']:>12,} {dropped}, each verified: {measure} >= {parameters['threshold']:g}"
-        + (" with the kept one" if parameters["clusters"] == "anchored" else " along a chain"),
+        f"{numbers['dropped']:>12,} {verified}",
     ]
     if report.get("against"):
         lines.append(f"{numbers['dropped_against']:>12,} of them because of the reference")
@@ -47,7 +51,8 @@ def _recall(report: Mapping[str, Any]) -> list[str]:
     low, high = map(percent, measured["interval"])
     lines = [
         f"{'recall':>12}: {said}, measured {percent(measured['recall'])} on a sample of {measured['sampled']:,}"
-        f" ({measured['found_pairs']:,} of {measured['true_pairs']:,} pairs, 95 % interval {low} to {high})"
+        f" ({measured['found_pairs']:,} of {measured['true_pairs']:,} pairs{of_reference(measured)}, 95 % interval"
+        f" {low} to {high})"
     ]
     if measured["missed"] or predicted is None:
         lines.append(

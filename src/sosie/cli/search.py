@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sosie.cli.found import FORMATS, format_of, render_found, render_summary, write_found
+from sosie.cli.headings import HeadedCommand
 from sosie.cli.kinds import effort_options, efforts_of, windows_of
-from sosie.cli.options import column_options, is_given, refuse_reading, run_options, source_of
+from sosie.cli.options import READING, is_given, query_options, refuse_reading, run_options, source_of
 from sosie.cli.progress import progress
-from sosie.documents.inputs import list_inputs
 from sosie.documents.source import Source
 from sosie.errors import UsageError
+from sosie.index.registry import KINDS
 from sosie.jobs.inputs import are_signatures, is_signatures
 from sosie.jobs.search import WORDS, IndexSearch, texts_to_find
 from sosie.storage.output_file import check_file
 
 WANTED = 10  # matches of each query
-READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
+SEARCHING = {
+    "Options": ("texts", "k", "passages", "exclude_self", "form", "output", "overwrite"),
+    "Reading queries from files": READING,
+    "Passages": ("words", "overlap", "documents"),
+    "Indexes of signatures": (
+        "radius",
+        "first",
+        *dict.fromkeys(each.name for kind in KINDS.values() for each in kind.effort),
+    ),
+    "Running": ("threads", "quiet", "as_json", "config"),
+}
 
 
-@click.command("search")
+@click.command("search", cls=HeadedCommand, headings=SEARCHING)
 @click.argument("directory", type=click.Path(), metavar="DIR")
 @click.argument("inputs", nargs=-1, metavar="[QUERY]...")
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="Look for this text; may be repeated.")
@@ -45,13 +57,14 @@ READING = ("text_column", "id_column", "html", "html_content", "max_expansion")
 )
 @click.option("-o", "--output", type=click.Path(), help="The file to write to. [default: standard output]")
 @click.option("--overwrite", is_flag=True, help="Replace the file.")
-@column_options
+@query_options
 @run_options
 def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
-    """Find what the index in DIR holds that is like each QUERY: the nearest, or all within a radius.
+    """Find what the index in DIR holds that is like each QUERY: the most similar, or all within a radius.
 
     QUERY is a file of documents (every format that INPUT of `sosie dedup` has), or one directory that `sosie sign`
-    wrote. Matches are candidates: their bits or keys agree; the similarity that is shown is an estimate.
+    wrote. In an index of words the similarity is the share of the query that a match has, rare words weighing more. In
+    one of signatures or keys, matches are candidates, and their similarity is an estimate, shown with its margin.
     """
     form = format_of(options["form"], options["output"])
     _check(inputs, options)
@@ -99,7 +112,7 @@ def _check_output(directory: str, inputs: tuple[str, ...], options: dict[str, An
     """Refuse an output that cannot be written before anything is done, and one that this search reads."""
     check_file(options["output"], options["overwrite"])
     files = [path for path in (*options["documents"], *inputs) if not is_signatures(path)]
-    read = [directory, *inputs, *(place.path for place in (list_inputs(files) if files else []))]
+    read = [directory, *inputs, *(place.path for place in (_source(files, options).inputs() if files else []))]
     final = Path(os.path.realpath(options["output"]))
     if any(final.is_relative_to(os.path.realpath(path)) for path in read):
         raise UsageError(f"{options['output']}: is an input of this search. Choose another output file.")
@@ -115,5 +128,5 @@ def _queries(inputs: tuple[str, ...], options: dict[str, Any]) -> Any:
     return inputs[0]
 
 
-def _source(inputs: tuple[str, ...], options: dict[str, Any]) -> Source:
-    return source_of(inputs, {**options, "on_error": "raise"})
+def _source(inputs: Sequence[str], options: dict[str, Any]) -> Source:
+    return source_of(inputs, dict(options), strict=not options["documents"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -65,21 +66,28 @@ def signer_options(function: F) -> F:
     return function
 
 
-def signer_of(options: dict[str, Any]) -> tuple[Spec, Spec | Signer, list[str]]:
-    """Return the spec, what signs (the spec, or a signer that was saved), and what is read for it."""
+def signer_of(
+    options: dict[str, Any], defaults: Mapping[str, Any] | None = None
+) -> tuple[Spec, Spec | Signer, list[str]]:
+    """Return the spec, what signs (the spec, or a signer that was saved), and what is read for it.
+
+    `defaults` are parameters for methods that have them, where the options say nothing.
+    """
     if not options["signer"]:
-        spec = spec_of(options)
+        spec = spec_of(options, defaults or {})
         return spec, spec, []
     saved = saved_signer(options)
     return saved.spec, saved, [options["signer"]]
 
 
-def spec_of(options: dict[str, Any]) -> Spec:
+def spec_of(options: dict[str, Any], defaults: Mapping[str, Any]) -> Spec:
     """Build the spec; an option of another method is wrong usage, not ignored."""
     kind = METHODS[options["method"]]
     _refuse_others(kind, options)
-    shingles = {name: options.pop(name) for name in SHINGLES if is_given(name)}
-    given = {name: options[name] for name in EXPLICIT if options[name] is not None}
+    shingles = {name: value for name, value in defaults.items() if name in SHINGLES}
+    shingles |= {name: options.pop(name) for name in SHINGLES if is_given(name)}
+    given = {name: value for name, value in defaults.items() if name in own_parameters(kind)}
+    given |= {name: options[name] for name in EXPLICIT if options[name] is not None}
     named = split_parameters(options["parameters"])
     if twice := [name for name in named if name in given or name == "seed"]:
         raise UsageError(f"{twice[0]} is an option of its own: pass --{twice[0]}, not --parameter {twice[0]}=")

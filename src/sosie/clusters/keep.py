@@ -29,7 +29,8 @@ def parse_keep(keep: Keep) -> Order | Literal["first", "longest"]:
             return Order(column, "newest")
         case ("max", _, column) if column:
             return Order(column, "max")
-    raise UsageError(f"keep must be one of {RULES}, got {keep!r}")
+    lacking = f": name the column, as in {keep}:date" if keep in ("newest", "max") else ""
+    raise UsageError(f"keep must be one of {RULES}, got {keep!r}{lacking}")
 
 
 def keep_rank(keep: Keep, lengths: I64, order: Any = None) -> I64:

@@ -31,7 +31,7 @@ def fetch_texts(reading: Reading, rows: I64, threads: int | None = None, *, limi
     wanted = np.unique(np.asarray(rows, np.int64))
     if not reading.finished or (len(wanted) and not 0 <= wanted[0] <= wanted[-1] < reading.documents):
         raise MismatchError(f"documents {wanted[:3].tolist()}... are not among the {reading.documents} that were read")
-    columns = replace(reading.columns, id=None, id_type=None, order=None)
+    columns = replace(reading.columns, id=None, id_type=None, order=None, order_type=None)
     texts: dict[int, str] = {}
     first = 0
     for place, count in zip(reading.inputs, reading.counts.tolist(), strict=True):

@@ -7,7 +7,7 @@ rejects, threads, batches, decisions) is done by `reading`, `fetch`, `probe` and
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -22,6 +22,18 @@ from sosie.types import I64
 
 # A piece of an input: any object that `read` yields and `decode` takes; decoding is done on threads.
 P = TypeVar("P")
+
+
+# How a file may be compressed as a whole: see `blocks.read_chunks` and `write_blocks`.
+STREAMS = ("gzip", "zstd", "bz2", "xz")
+
+
+class NoDocumentsError(Exception):
+    """A file that seems to hold no documents; `source` is how to read it nevertheless, None if that is impossible."""
+
+    def __init__(self, reason: str, source: Input | None = None) -> None:
+        super().__init__(reason)
+        self.source = source
 
 
 class Sample(Protocol):
@@ -69,8 +81,9 @@ class Format(ABC, Generic[P]):
     `format`: `name`, or another word where the format has to tell its files apart. `remark` explains the suffixes where
     a message lists them.
 
-    `is_compressible`: the suffix may be followed by .gz or .zst, and `Input.compression` says so. `is_whole`: a file is
-    one document, and an input is a run of such files (`Input.files`).
+    `compressions`: the suffix may be followed by one of these (see `formats.COMPRESSIONS`), and `Input.compression`
+    says so. `is_whole`: a file is one document, and an input is a run of such files (`Input.files`). `options` names
+    the fields of `Input` that tell how to read it, `delimiter` and `encoding`, as far as the format heeds them.
 
     `unit` is what a record is called in messages. `naming` is None if documents have columns, one of which is the text:
     then it may hold HTML, whose text is extracted from what `decode` returns, others may hold ids and the order, and
@@ -81,7 +94,8 @@ class Format(ABC, Generic[P]):
     name: ClassVar[str]
     suffixes: ClassVar[Mapping[str, str]]
     remark: ClassVar[str] = ""
-    is_compressible: ClassVar[bool] = False
+    compressions: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[tuple[str, ...]] = ()
     is_whole: ClassVar[bool] = False
     unit: ClassVar[str] = "row"
     naming: ClassVar[Naming | None] = None
@@ -90,6 +104,13 @@ class Format(ABC, Generic[P]):
     def kinds(self) -> set[str]:
         """What the inputs of this format may have as their `format`."""
         return {self.name, *self.suffixes.values()}
+
+    def settle(self, source: Input, texts: Sequence[str]) -> Input:
+        """Return an input as its beginning says it is, where its name leaves that open: in another format, say.
+
+        `texts` are the columns that will be read. A file that holds no documents raises `NoDocumentsError`.
+        """
+        return source
 
     def load(self, source: Input) -> None:
         """Import the optional packages that this input needs; raise `UsageError` saying what to install."""

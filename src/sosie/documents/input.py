@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from sosie.errors import DataError
+from sosie.documents.places.remote import is_url, open_file, size_and_stamp
+from sosie.errors import DataError, UsageError
 
 # How far a compressed file may expand: so many times its size, and so many bytes more.
 MAX_EXPANSION = 200
@@ -18,7 +19,10 @@ FREE_EXPANSION = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file to read: its `root` is the folder that was given, or its own; `problem` says why it cannot be read."""
+    """A file to read: its `root` is the folder that was given, or its own; `problem` says why it cannot be read.
+
+    `is_named` says that it was given itself, and not found in a folder.
+    """
 
     path: str
     name: str
@@ -28,6 +32,7 @@ class Entry:
     size: int
     mtime_ns: int
     problem: str | None = None
+    is_named: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,8 @@ class Input:
 
     `format` is what the suffix says ("csv" or "tsv"): `formats.format_of` gives the `Format` that reads it. Files of
     one document each that follow each other in one folder are one input, at the path of the folder: `files`. Data in
-    memory is an input, too: `table`.
+    memory is an input, too: `table`. The path may be a URL. `delimiter` separates the fields of a record, and
+    `encoding` is that of the bytes, where they are not UTF-8; both only where the format reads them.
     """
 
     path: str
@@ -71,6 +77,8 @@ class Input:
     files: DocumentFiles | None = None
     title: str | None = None
     max_expansion: int = MAX_EXPANSION
+    delimiter: str | None = None
+    encoding: str | None = None
     table: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -81,6 +89,14 @@ class Input:
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a record is in, and its line or row there; `line` counts those of this input from 1."""
         return (self.label, line) if self.files is None else (self.files.labels[line - 1].as_py(), 1)
+
+    def open(self, buffering: int = 0) -> BinaryIO:
+        """Open the file to read its bytes."""
+        return open_file(self.path, buffering)
+
+    def openable(self) -> str | BinaryIO:
+        """Return what Arrow can open: the path, or the open file where it is not on this machine."""
+        return self.open() if is_url(self.path) else self.path
 
     def check_expansion(self, expanded: int) -> None:
         """Raise if a file has expanded to more bytes than may be."""
@@ -96,12 +112,11 @@ class Input:
         if self.files is not None or self.table is not None:
             return
         try:
-            now = os.stat(self.path)
-        except OSError as error:
-            raise DataError(
-                f"{self.path}: disappeared while it was being read ({error.strerror}). Run again."
-            ) from error
-        if (now.st_size, now.st_mtime_ns) != (self.size, self.mtime_ns):
+            now = size_and_stamp(self.path)
+        except (OSError, UsageError) as error:
+            detail = getattr(error, "strerror", None) or error
+            raise DataError(f"{self.path}: disappeared while it was being read ({detail}). Run again.") from error
+        if now != (self.size, self.mtime_ns):
             raise self.changed()
 
     def changed(self) -> DataError:

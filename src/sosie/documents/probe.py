@@ -51,7 +51,7 @@ def find_columns(inputs: list[Input], wanted: Columns, patient: bool) -> Columns
     if columns.id is not None and columns.id_type is None:
         columns = replace(columns, id_type=pa.large_string())
     named = [(each.source, each.naming) for each in probed if each.naming is not None]
-    if columns.id is None and len(named) == len(probed):
+    if columns.id is None and not columns.numbered and len(named) == len(probed):
         stand_in = next((naming.column for _, naming in named if naming.column is not None), None)
         columns = columns if stand_in is None else replace(columns, id=stand_in, id_type=pa.large_string())
     if named and columns.id_type == pa.int64():
@@ -68,12 +68,14 @@ def _refuse_integers(source: Input, naming: Naming, columns: Columns) -> None:
         path = next(entry.path for entry in source.files.entries if entry.problem is None)
     raise UsageError(
         f"{path}: the ids of {naming.files} are {naming.ids}, and those of the first input are integers "
-        f"({columns.id!r}). Name a column of text with --id-column, or give the {naming.files} alone."
+        f"({columns.id!r}). Name a column of text with --id-column, or none to number the documents, or give the "
+        f"{naming.files} alone."
     )
 
 
 def _from_first_documents(probed: list[Probed], columns: Columns, patient: bool) -> Columns:
     seen, complete = 0, False
+    found: set[str] = set()
     lacking: tuple[str, list[str], list[str]] | None = None
     for each in probed:
         if each.naming is not None:
@@ -89,9 +91,15 @@ def _from_first_documents(probed: list[Probed], columns: Columns, patient: bool)
                 continue
             seen += 1
             present = sample.names()
-            if seen == 1 and columns.id is None and columns.text != "id" and "id" in present:
+            if seen == 1 and columns.id is None and _may_find_id(columns) and "id" in present:
                 columns = replace(columns, id="id")
-            missing = [name for name in (columns.text, columns.id) if name is not None and not sample.find(name)]
+            here = {name for name in (*columns.texts, columns.id) if name is not None and sample.find(name)}
+            found |= here.intersection(columns.texts)
+            missing = [name for name in columns.texts if name not in found]
+            if not here.intersection(columns.texts) and not missing:
+                missing = list(columns.texts)
+            if columns.id is not None and columns.id not in here:
+                missing.append(columns.id)
             if missing:
                 lacking = lacking or (each.source.path, present, missing)
             else:
@@ -134,6 +142,10 @@ def _order_type(probed: list[Probed], order: Order) -> Any:
 
 def _refuse(path: str, present: list[str], names: list[str]) -> None:
     check_names(pa.schema([pa.field(name, pa.null()) for name in present]), names, path)
+
+
+def _may_find_id(columns: Columns) -> bool:
+    return not columns.numbered and "id" not in columns.texts
 
 
 def _id_type(value: object) -> Any:

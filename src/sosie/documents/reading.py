@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sosie.documents.batch import Batch, Records, Reject
-from sosie.documents.columns import Columns
+from sosie.documents.columns import OTHER_IDS, Columns
 from sosie.documents.format import Format
 from sosie.documents.formats import describe, format_of
 from sosie.documents.html import extract_pages
@@ -63,6 +63,13 @@ class Reading(Iterator[Batch]):
     def table(self) -> Any:
         """The Arrow table of a source in memory, None for files."""
         return self.inputs[0].table if self.inputs else None
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether texts are taken out of pages, so that what has no text need not be the same."""
+        formats = {place.format for place in self.inputs}
+        formats |= {entry.format for place in self.inputs if place.files is not None for entry in place.files.entries}
+        return self.columns.html is not None or bool(formats & {"html", "warc"})
 
     @property
     def documents(self) -> int:
@@ -117,12 +124,28 @@ class Reading(Iterator[Batch]):
         for position, reason in sorted(records.problems.items()):
             line = first_line + 1 + (position if records.lines is None else int(records.lines[position]))
             place = self.inputs[source]
+            if place.encoding is not None:
+                reason = reason.replace("invalid UTF-8", f"invalid {place.encoding}")
             if not self._skip:
-                raise DataError(f"{describe(place, line)}: {reason}. {_remedy(place, reason)}")
+                raise DataError(f"{describe(place, line)}: {reason}. {self._remedy(place, reason)}")
             raw = None if records.raw is None else records.raw(position)
             rejects.append(Reject(first_row + position, *place.place(line), reason, raw))
         self.rejected += len(rejects)
         yield from self._cut(records, first_row, rejects)
+
+    def _remedy(self, place: Input, reason: str) -> str:
+        if reason.startswith("duplicate id"):
+            return f"Make the ids distinct, or pass --on-error skip. {OTHER_IDS}"
+        if reason.startswith(("the id ", f"no column {self.columns.id!r}")):
+            return f"Fix the {format_of(place).unit}, or pass --on-error skip. {OTHER_IDS}"
+        if reason == "not an object but a list" and format_of(place).unit == "line":
+            return "An array of objects is read from .json files, or with --format json. Else pass --on-error skip."
+        remedy = f"Fix the {format_of(place).unit} or pass --on-error skip"
+        if place.files is not None:
+            remedy += ", or leave it out with --exclude"
+        if reason.startswith("invalid UTF-8 (byte") and "encoding" in format_of(place).options:
+            remedy += ", or name the --encoding, if it is another one, as in cp1252"
+        return f"{remedy}."
 
     def _repeated(self, records: Records, first_row: int) -> dict[int, str]:
         """Find the records whose id an earlier one has."""
@@ -224,9 +247,3 @@ def _join(batches: list[Batch]) -> Batch:
 
 def _offsets(texts: Any) -> I64:
     return np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
-
-
-def _remedy(place: Input, reason: str) -> str:
-    if reason.startswith("duplicate id"):
-        return "Make the ids distinct, name another --id-column or pass --on-error skip."
-    return f"Fix the {format_of(place).unit} or pass --on-error skip."

@@ -9,21 +9,21 @@ import tempfile
 import weakref
 from typing import Any
 
-from sosie.documents.formats import STANDARD_INPUT
+from sosie.documents.formats import SUFFIXES
 from sosie.documents.input import Entry
 from sosie.errors import UsageError
 from sosie.storage.durable import naming
 
 ARGUMENT = "-"
-NAME = "stdin.jsonl"
 LABEL = "stdin"
 _CHUNK = 1 << 20
+_SUFFIX = {kind: suffix for suffix, kind in reversed(SUFFIXES.items())}
 # One file for each stream: what was read once cannot be read again.
 _spooled: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 
 
-def spool_standard_input() -> Entry:
-    """Copy standard input, JSON lines, to a temporary file; it is removed when the process ends."""
+def spool_standard_input(kind: str) -> Entry:
+    """Copy standard input to a temporary file, to be read as this kind; it is removed when the process ends."""
     stream = sys.stdin
     if stream is None or stream.closed:
         raise UsageError("-: there is no standard input. Name a file, or pipe something in.")
@@ -33,12 +33,12 @@ def spool_standard_input() -> Entry:
     if path is None:
         path = _spooled[stream] = _copy(stream)
     status = os.stat(path)
-    return Entry(path, NAME, ARGUMENT, STANDARD_INPUT, None, status.st_size, status.st_mtime_ns)
+    return Entry(path, f"{LABEL}{_SUFFIX[kind]}", ARGUMENT, kind, None, status.st_size, status.st_mtime_ns, None, True)
 
 
 def _copy(stream: Any) -> str:
     with naming(tempfile.gettempdir()):
-        descriptor, path = tempfile.mkstemp(".jsonl", "sosie-stdin-")
+        descriptor, path = tempfile.mkstemp("", "sosie-stdin-")
     weakref.finalize(stream, _remove, path)
     try:
         with open(descriptor, "wb") as file, naming(path):

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sosie.documents.places.remote import is_url
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source
 from sosie.documents.standard_input import LABEL
@@ -20,7 +21,8 @@ from sosie.errors import UsageError
 from sosie.storage.checkpoint import Checkpoints, key_of
 from sosie.storage.output import Output, OutputDirectory
 
-_IRRELEVANT = ("paths", "batch_size")  # the inputs stand for the paths; batches never change results
+# The inputs stand for the paths and for how files are found and read; batches never change results.
+_IRRELEVANT = ("paths", "_given", "batch_size", "format", "include", "exclude", "delimiter", "encoding", "strict")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,8 @@ def workplace(
             yield Workplace(Path(folder), None, Checkpoints(Path(folder), None))
         return
     readings = [reading for _, reading in sources if reading.table is None]
-    files = [*other_files, *(place.path for reading in readings for place in reading.inputs)]
+    paths = [place.path for reading in readings for place in reading.inputs]
+    files = [*other_files, *(path for path in paths if not is_url(path))]
     key = _key(job, sources, output.resume)
     with OutputDirectory(output.path, output.overwrite, files, key=key, resume=output.resume) as directory:
         yield Workplace(directory.scratch, directory.path, directory.checkpoints, output.annotate)
@@ -74,7 +77,8 @@ def identity(source: Source, reading: Reading) -> list[Any]:
     options = {field.name: getattr(source, field.name) for field in dataclasses.fields(source)}
     given = {name: value for name, value in options.items() if name not in _IRRELEVANT}
     columns = [*reading.columns.names, str(reading.columns.id_type)]
-    return [given, columns, [os.path.abspath(place.path) for place in reading.inputs], reading.inputs]
+    paths = [place.path if is_url(place.path) else os.path.abspath(place.path) for place in reading.inputs]
+    return [given, columns, paths, reading.inputs]
 
 
 def why_unrepeatable(reading: Reading) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
+import lzma
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sosie.documents.blocks import coder_of
+from sosie.documents.dialect import Transcoder
+from sosie.documents.input import Input
 from sosie.documents.share import ANNOTATED, COPIED, Share
 from sosie.parallel import ordered_map
 from sosie.types import I64
@@ -62,6 +67,55 @@ class Portion:
         return RecordCut(block, self.spans.starts[chosen], self.spans.ends[chosen])
 
 
+@dataclass(frozen=True, eq=False)
+class Packing:
+    """How the bytes of a file are written: in the encoding and the compression of an input.
+
+    The same content always gives the same bytes. But for zstd, what is packed at a time is a member of the file, so
+    that threads can pack.
+    """
+
+    compression: str | None
+    coder: Transcoder | None
+
+    @classmethod
+    def of(cls, source: Input) -> Packing:
+        """Return how an input is written."""
+        return cls(source.compression, coder_of(source))
+
+    def pack(self, content: bytes) -> bytes:
+        """Return some content, UTF-8, as it is written."""
+        if not content:
+            return b""
+        return self._member(content if self.coder is None else self.coder.encode(content))
+
+    @contextlib.contextmanager
+    def create(self, path: Path) -> Iterator[Any]:
+        """Create a file that takes what is packed."""
+        with open(path, "xb") as file:
+            mark = b"" if self.coder is None else self.coder.mark
+            if self.compression == "zstd":
+                # One frame: some readers stop after the first.
+                with pa.PythonFile(file, "w") as sink, pa.CompressedOutputStream(sink, "zstd") as stream:
+                    stream.write(mark)
+                    yield stream
+                return
+            file.write(self._member(mark) if mark else b"")
+            yield file
+            if file.tell() == 0:
+                file.write(self._member(b""))
+
+    def _member(self, content: bytes) -> bytes:
+        """Return a member of a file, without name and time; a file may have any number of them."""
+        if self.compression == "gzip":
+            return gzip.compress(content, _GZIP_LEVEL, mtime=0)
+        if self.compression == "bz2":
+            return bz2.compress(content)
+        if self.compression == "xz":
+            return lzma.compress(content)
+        return content
+
+
 def split_blocks(
     share: Share,
     blocks: Iterator[tuple[bytes, Spans]],
@@ -71,18 +125,17 @@ def split_blocks(
     advance: Callable[[int], None],
 ) -> int:
     """Write the records of one input to their places, each file after its head; return how many there were."""
-    compression = share.source.compression
-    pack = _member if compression == "gzip" else bytes
+    packed = Packing.of(share.source)
     done = 0
     with contextlib.ExitStack() as stack:
         files = []
         for path, head in zip((share.copies, share.annotated), heads, strict=True):
-            files.append(None if path is None else stack.enter_context(_create(path, compression)))
+            files.append(None if path is None else stack.enter_context(packed.create(path)))
             if files[-1] is not None:
-                files[-1].write(pack(head))
+                files[-1].write(packed.pack(head))
         # Columns are asked for in order and by one thread.
         portions = ((each, share.columns(each.start, each.place)) for each in cut_portions(share, blocks))
-        for count, contents in ordered_map(partial(_split, splice=splice, pack=pack), portions, threads):
+        for count, contents in ordered_map(partial(_split, splice=splice, pack=packed.pack), portions, threads):
             done += count
             advance(count)
             for file, content in zip(files, contents, strict=True):
@@ -119,22 +172,3 @@ def _copy(cut: RecordCut) -> bytes:
     last = np.roll(first, -1)
     view = memoryview(cut.block)
     return b"".join([view[start:end] for start, end in zip(starts[first].tolist(), ends[last].tolist(), strict=True)])
-
-
-def _member(content: bytes) -> bytes:
-    """Return a member of a gzip file, without name and time; a file may have any number of them."""
-    return gzip.compress(content, _GZIP_LEVEL, mtime=0) if content else b""
-
-
-@contextlib.contextmanager
-def _create(path: Path, compression: str | None) -> Iterator[Any]:
-    """Create a file; the same content always gives the same bytes. Gzip comes as members."""
-    with open(path, "xb") as file:
-        if compression == "zstd":
-            # One frame: some readers stop after the first.
-            with pa.PythonFile(file, "w") as sink, pa.CompressedOutputStream(sink, "zstd") as stream:
-                yield stream
-            return
-        yield file
-        if compression == "gzip" and file.tell() == 0:
-            file.write(gzip.compress(b"", _GZIP_LEVEL, mtime=0))

@@ -77,9 +77,10 @@ class Inspection:
     """What is known of a collection: counts, lengths, scripts and duplicates.
 
     `documents` counts all records, `rejected` those that cannot be used, by reason. `empty` texts have no bytes,
-    `wordless` ones no words (empty ones included). `letters` and `mainly` count letters and documents by script.
-    `identical` texts have the same bytes; `same_features` have the same shingles once folded. `features` is the
-    number of distinct shingles, summed over the documents.
+    `wordless` ones nothing that shingles are made of (empty ones included). `words` counts words, or tokens of code
+    where shingles are of these. `letters` and `mainly` count letters and documents by script. `identical` texts have
+    the same bytes; `same_features` have the same shingles once folded, or are identical and wordless: whatever is
+    identical is among them. `features` is the number of distinct shingles, summed over the documents.
     """
 
     documents: int
@@ -145,13 +146,13 @@ def inspect(
         documents=reading.documents,
         rejected=dict(rejected.most_common()),
         empty=int((lengths == 0).sum()),
-        wordless=int((words == 0).sum()),
+        wordless=int((sizes == 0).sum()),
         text_bytes=Lengths.of(lengths),
         words=Lengths.of(words),
         letters=_by_script(sum((part.letters for part in facts), np.zeros(len(SCRIPTS), np.int64))),
         mainly=_by_script(mainly),
         identical=Repeats.of(np.concatenate([part.texts for part in facts])),
-        same_features=Repeats.of(np.concatenate([part.sets for part in facts])[sizes > 0]),
+        same_features=Repeats.of(np.concatenate([part.sets for part in facts])),
         features=int(sizes.sum()),
     )
 
@@ -159,16 +160,17 @@ def inspect(
 def _facts(shingles: Shingles, column: TextColumn, span: tuple[int, int]) -> _Facts:
     start, stop = span
     letters, mainly = letters_by_script(column, start, stop)
-    _, words = Shingles(width=1).occurrences(column, start, stop)
+    _, words = Shingles(1, "code" if shingles.unit == "code" else "word").occurrences(column, start, stop)
     hashes, offsets, _ = distinct(*shingles.occurrences(column, start, stop))
+    sizes, texts = np.diff(offsets), text_digests(column.data, column.offsets, start, stop)
     return _Facts(
         lengths=np.diff(column.offsets[start : stop + 1]),
         words=np.diff(words),
-        sizes=np.diff(offsets),
+        sizes=sizes,
         letters=letters,
         mainly=mainly,
-        texts=text_digests(column.data, column.offsets, start, stop),
-        sets=_set_digests(hashes, offsets),
+        texts=texts,
+        sets=np.where(sizes[:, None] > 0, _set_digests(hashes, offsets), texts),
     )
 
 

@@ -46,9 +46,20 @@ def distance_ratios(found: Matches, exact: Matches, k: int, bits: int) -> F64:
     """
     there, got = _distances(exact, k, np.nan), _distances(found, k, bits)
     _check(there, got)
-    least, reached = np.cumsum(there, axis=1), np.cumsum(got, axis=1)
-    equal = np.where(np.isnan(least), np.nan, 1.0)
-    return np.divide(least, reached, out=equal, where=reached > 0)
+    return ratios_by_rank(there, got)
+
+
+def ratios_by_rank(least: F64, reached: F64) -> F64:
+    """Return DR(p) of rows of distances, in order of rank: T(1) + ... + T(p) over D(1) + ... + D(p) (ISSL 6).
+
+    `least` (T) are the least distances there are, `reached` (D) those of the rows found, of any kind. 0 / 0 is 1.
+
+    >>> ratios_by_rank(np.array([[0.0, 0.25]]), np.array([[0.0, 0.5]])).tolist()
+    [[1.0, 0.5]]
+    """
+    sums, found = np.cumsum(least, axis=1), np.cumsum(reached, axis=1)
+    equal = np.where(np.isnan(sums), np.nan, 1.0)
+    return np.divide(sums, found, out=equal, where=found > 0)
 
 
 def _distances(matches: Matches, k: int, missing: float) -> F64:

@@ -14,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sosie.documents.places.remote import is_url
 from sosie.documents.reading import Reading
+from sosie.documents.source import NUMBERED
 from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import Weighting
@@ -57,7 +59,7 @@ class Result:
     def inputs(self) -> list[str]:
         """The files that the report names; empty if it names none, or if one is not there any more."""
         paths = [str(place["path"]) for place in self.report.get("inputs", [])]
-        return paths if all(os.path.isfile(path) for path in paths) else []
+        return paths if all(is_url(path) or os.path.isfile(path) for path in paths) else []
 
     @property
     def threshold(self) -> Fraction | None:
@@ -78,16 +80,32 @@ class Result:
             raise StorageError(f"{self.path}: {error}.") from error
 
     @property
+    def identical(self) -> bool:
+        """Whether the documents were compared byte for byte."""
+        return bool(self.report.get("parameters", {}).get("similarity") == "identical")
+
+    @property
+    def whole(self) -> bool:
+        """Whether documents without shingles were compared byte for byte."""
+        return bool(self.report.get("parameters", {}).get("wordless") == "identical")
+
+    @property
     def similarity(self) -> tuple[Measure, Weighting]:
         """The measure by which documents were compared, and how their features weighed."""
         parameters = self.report.get("parameters", {})
-        return parameters.get("similarity", "jaccard"), parameters.get("weighting", "binary")
+        measure: Measure = "jaccard" if self.identical else parameters.get("similarity", "jaccard")
+        return measure, parameters.get("weighting", "binary")
 
     @property
-    def columns(self) -> dict[str, Any]:
-        """What was read of each document, as far as the report says: text_column, id_column, html."""
+    def reading(self) -> dict[str, Any]:
+        """How the documents were read, as far as the report says, as parameters of `Source`.
+
+        An id column that there was not is `none`: the documents were numbered.
+        """
         parameters = self.report.get("parameters", {})
-        return {name: parameters[name] for name in ("text_column", "id_column", "html") if name in parameters}
+        known = ("text_column", "id_column", "html")
+        said = {**{name: parameters[name] for name in known if name in parameters}, **parameters.get("files", {})}
+        return said if said.get("id_column", "") is not None else {**said, "id_column": NUMBERED}
 
     def check_features(self, now: int) -> None:
         """Raise unless documents that were read again have as many features as the report says."""

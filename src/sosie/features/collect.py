@@ -13,14 +13,14 @@ import pyarrow as pa
 from sosie.documents.order import join_orders
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects, RejectSpill
-from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan, cut
+from sosie.features.whole import Evidence, WholeText, features_of
 from sosie.parallel import ordered_map
 from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
 from sosie.text.column import as_column
-from sosie.types import I64, Features, offsets_of
+from sosie.types import I64, Bools, Features, offsets_of
 
 AHEAD = 16  # tasks per thread that wait while the next batch is read
 CHUNK = 1 << 22  # features that are copied at a time
@@ -35,7 +35,8 @@ class Collection:
     """The features of all documents that could be read: document number `documents[i]` is row `len(before) + i`.
 
     The first rows are those of a reference, if there is one: `before` are the numbers of its documents. `order` holds
-    the values of the column that decides who stays, None if none does.
+    the values of the column that decides who stays, None if none does. `wordless` rows have no features of their own,
+    whatever stands for them.
     """
 
     features: Features
@@ -44,10 +45,16 @@ class Collection:
     rejects: Rejects
     order: Any = None
     before: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    wordless: Bools = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.before) + len(self.documents)
+
+    @property
+    def stand_ins(self) -> int:
+        """How many of the features are no features of documents, but stand for those that have none."""
+        return int(self.features.sizes[self.wordless].sum()) if len(self.wordless) else 0
 
     def numbers(self, documents: int) -> I64:
         """Return the document number of every row; those of a reference begin after the `documents` of this one."""
@@ -56,19 +63,23 @@ class Collection:
 
 def collect(
     reading: Reading,
-    shingles: Shingles,
+    shingles: Evidence,
     room: Room,
     *,
     counts: bool = False,
-    reference: tuple[Features, I64] | None = None,
+    whole: bool = False,
+    reference: tuple[Features, I64, Bools] | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Collection:
     """Read every document once and keep its features, with how often each occurs if asked for, and its length in bytes.
 
-    Features beyond the memory of the room are in a file. The features of a reference, with the numbers of its
-    documents, come first.
+    Features beyond the memory of the room are in a file. With `whole`, a document without features has those of its
+    bytes, unless it is a page in which no text was found. The features of a reference come first, with the numbers of
+    its documents and which of them are wordless.
     """
-    lengths, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    whole_text = WholeText(empty=not reading.has_pages)
+    evidence, stand_in = whole_text if isinstance(shingles, WholeText) else shingles, whole_text if whole else None
+    lengths, documents, wordless = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
     orders: list[Any] = []
 
     def texts() -> Iterator[RowSpan]:
@@ -81,17 +92,22 @@ def collect(
             if batch.order is not None:
                 orders.append(batch.order)
             advance(len(batch) + len(batch.rejects))
-            yield from cut(column, shingles)
+            yield from cut(column, evidence)
 
     with FeatureSpill(room, counts) as spill, RejectSpill(room) as rejected:
         if reference is not None:
             spill.append(reference[0])
-        for features in ordered_map(lambda span: span.features(counts), texts(), room.threads, ahead=AHEAD):
+            wordless.append(reference[2])
+        for features, bare in ordered_map(
+            lambda span: features_of(span, counts, stand_in), texts(), room.threads, ahead=AHEAD
+        ):
             spill.append(features)
+            wordless.append(bare)
         collected, rejects = spill.features(), rejected.rejects()
     order = join_orders(orders) if reading.columns.order is not None else None
     before = np.empty(0, np.int64) if reference is None else reference[1]
-    return Collection(collected, np.concatenate(documents), np.concatenate(lengths), rejects, order, before)
+    columns = (np.concatenate(documents), np.concatenate(lengths), rejects, order, before)
+    return Collection(collected, *columns, wordless=np.concatenate(wordless))
 
 
 def save_collection(checkpoints: Checkpoints, reading: Reading, collection: Collection) -> None:

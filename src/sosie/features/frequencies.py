@@ -14,6 +14,7 @@ from sosie.features.counts import CountRun, FeatureCounts, batches_of, count_spa
 from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan
 from sosie.kernels.sets.distinct import distinct
+from sosie.shown import counted
 from sosie.types import I32, U64, Features
 
 
@@ -38,6 +39,9 @@ class DocumentFrequencies(FeatureCounts):
             raise MismatchError(f"there are no {self.documents} documents of {self.length} features")
         if len(self) and self.counts.max() > self.documents:
             raise MismatchError(f"a feature of {self.documents} documents occurs in 1 to {self.documents} of them")
+
+    def __repr__(self) -> str:
+        return f"DocumentFrequencies({counted(len(self), 'feature')} of {counted(self.documents, 'document')})"
 
     def __add__(self, other: DocumentFrequencies) -> DocumentFrequencies:
         """Return the frequencies of both collections together."""
@@ -67,6 +71,9 @@ class TermCounts(FeatureCounts):
     >>> counted.total, len(counted), sorted(counted.counts.tolist())
     (8, 5, [1, 1, 1, 2, 3])
     """
+
+    def __repr__(self) -> str:
+        return f"TermCounts({counted(len(self), 'feature')}, {counted(self.total, 'occurrence')})"
 
     def __add__(self, other: TermCounts) -> TermCounts:
         """Return the counts of both collections together."""

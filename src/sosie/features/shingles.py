@@ -1,13 +1,14 @@
-"""Shingles: the runs of words or characters, or the beginnings of words, that two texts are compared by."""
+"""Shingles: the runs of words, characters or tokens of code, or the beginnings of words, that texts are compared by."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sosie.errors import StorageError, UsageError
 from sosie.features.spans import cut
+from sosie.kernels.text.code import code_rows
 from sosie.kernels.text.lexicon import shingle_numbers
 from sosie.kernels.text.shingle import shingle_rows
 from sosie.kernels.text.words import prefix_hashes, word_rows
@@ -19,6 +20,8 @@ from sosie.text.stop_words import StopWords, stop_words
 from sosie.text.tables import unicode_tables
 from sosie.types import I64, U64, Features
 
+Unit = Literal["word", "char", "prefix", "code"]
+
 _WIDEST = 1024
 
 
@@ -27,11 +30,14 @@ class Shingles:
     """What counts as evidence: the runs of `width` words or characters of the folded text, hashed with XXH64.
 
     A text of fewer words than `width` has one shingle of all of them; a text without words has none. With unit
-    "prefix", evidence is how words begin: the first `width` characters of each, whatever follows.
+    "prefix", evidence is how words begin: the first `width` characters of each, whatever follows. With unit "code",
+    identifiers, numbers and single operator characters are what runs are made of, and nothing is folded.
 
     >>> features = Shingles(width=2).extract(["The cat sat.", "the CAT", "..."])
     >>> features.sizes.tolist()
     [2, 1, 0]
+    >>> Shingles(unit="code").extract(["if a < b", "if a > b", "If a<b"]).sizes.tolist()
+    [2, 2, 2]
 
     With `stop_words`, those of a language ("en", "english") or of a file with one word per line are left out; with
     `stem`, Snowball's stems of a language stand for the words that remain. Afterwards `stop_words` is their name and
@@ -44,7 +50,7 @@ class Shingles:
     """
 
     width: int = 3
-    unit: Literal["word", "char", "prefix"] = "word"
+    unit: Unit = "word"
     stem: str | None = None
     stop_words: str | os.PathLike[str] | StopWords | None = field(default=None, compare=False)
     left_out: StopWords | None = field(default=None, repr=False, kw_only=True)  # what `dataclasses.replace` hands on
@@ -52,10 +58,13 @@ class Shingles:
     def __post_init__(self) -> None:
         if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= _WIDEST:
             raise UsageError(f"a shingle is 1 to {_WIDEST} units wide, got width={self.width!r}")
-        if self.unit not in ("word", "char", "prefix"):
-            raise UsageError(f"shingles are made of 'word', 'char' or 'prefix' units, got unit={self.unit!r}")
+        if self.unit not in get_args(Unit):
+            raise UsageError(f"shingles are made of 'word', 'char', 'prefix' or 'code' units, got unit={self.unit!r}")
         if self.unit != "word" and (self.stem is not None or self.stop_words is not None):
-            raise UsageError("stem and stop_words are for shingles of words: leave them out, or take unit='word'")
+            taken = " (code is compared as it is written)" if self.unit == "code" else ""
+            raise UsageError(
+                f"stem and stop_words are for shingles of words{taken}: leave them out, or take unit='word'"
+            )
         if self.stem is not None:
             object.__setattr__(self, "stem", stem_algorithm(self.stem))
         left_out = self._words_left_out()
@@ -105,6 +114,8 @@ class Shingles:
         if not 0 <= start <= stop <= len(column):
             raise UsageError(f"rows {start}..{stop} do not lie in a column of {len(column)} texts")
         tables = unicode_tables()
+        if self.unit == "code":
+            return code_rows(tables, column.data, column.offsets, start, stop, self.width)
         if self.unit == "prefix":
             text, starts, ends = word_rows(tables, column.data, column.offsets, start, stop)
             return prefix_hashes(text, starts, self.width), ends

@@ -13,7 +13,7 @@ from sosie.text.column import TextColumn, as_column
 from sosie.types import I64, U64, Features
 
 if TYPE_CHECKING:
-    from sosie.features.shingles import Shingles
+    from sosie.features.whole import Evidence
 
 SPAN = 1 << 18  # bytes of a span: its features stay in the cache
 
@@ -24,7 +24,7 @@ class RowSpan(NamedTuple):
     batch: TextColumn | Features
     start: int
     stop: int
-    shingles: Shingles
+    shingles: Evidence
 
     def occurrences(self) -> tuple[U64, I64]:
         """Return the hash of every occurrence, and the rows' offsets; what was extracted before occurs once."""
@@ -40,7 +40,7 @@ class RowSpan(NamedTuple):
         return Features(*distinct(*self.occurrences(), counts))
 
 
-def cut(texts: Any, shingles: Shingles, size: int | None = None, *, width: int = 0) -> Iterator[RowSpan]:
+def cut(texts: Any, shingles: Evidence, size: int | None = None, *, width: int = 0) -> Iterator[RowSpan]:
     """Cut texts or `Features` into spans of about `size` bytes, at least one span; a row takes `width` words more.
 
     So many short or empty rows need no more memory than few long ones.
@@ -57,7 +57,7 @@ def cut(texts: Any, shingles: Shingles, size: int | None = None, *, width: int =
         yield RowSpan(batch, start, stop, shingles)
 
 
-def cut_all(batches: Iterable[Any], shingles: Shingles, size: int | None = None) -> Iterator[RowSpan]:
+def cut_all(batches: Iterable[Any], shingles: Evidence, size: int | None = None) -> Iterator[RowSpan]:
     """Cut one batch of texts, or of `Features`, after the other."""
     for batch in batches:
         yield from cut(batch, shingles, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -76,10 +77,10 @@ def weights(features: Features, weighting: Weighting, frequencies: DocumentFrequ
     return fixed_point(found) / FIXED_POINT
 
 
-def weigh(features: Features, weighting: Weighting, room: Room) -> F64 | None:
+def weigh(features: Features, weighting: Weighting, room: Room, stand_ins: int = 0) -> F64 | None:
     """Return the weight of every feature of a collection, None for "binary": on disk where they are many.
 
-    Statistics are those of the features themselves.
+    Statistics are those of the features themselves; so many `stand_ins`, which are all rare, are no part of a length.
 
     >>> import tempfile
     >>> features = Features(np.array([3, 7, 3], np.uint64), np.array([0, 2, 3]), np.array([1, 5, 2], np.int32))
@@ -89,6 +90,8 @@ def weigh(features: Features, weighting: Weighting, room: Room) -> F64 | None:
     if weighting == "binary":
         return None
     frequencies = count_frequencies([features], threads=room.threads) if weighting in FITTED else None
+    if frequencies is not None and stand_ins:
+        frequencies = replace(frequencies, length=frequencies.length - stand_ins)
     with Spill(room.scratch, np.float64, memory=room.memory) as spill:
         spans = cut(features, Shingles(), SPAN)
         for part in ordered_map(lambda span: weights(span.features(), weighting, frequencies), spans, room.threads):

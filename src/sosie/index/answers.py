@@ -61,15 +61,41 @@ def lowest(matches: Matches) -> Matches:
     return _keep(matches, keep)
 
 
+def filled(matches: Matches, places: I64, others: Matches) -> Matches:
+    """Return matches in which the queries at these places, which have none, have the matches of others.
+
+    >>> some = Matches(np.array([0, 1, 1]), np.array([4]), np.zeros(1, np.int32), pa.array(["e"]))
+    >>> more = Matches(np.array([0, 1]), np.array([2]), np.ones(1, np.int32), pa.array(["c"]))
+    >>> filled(some, np.array([1]), more).rows.tolist()
+    [4, 2]
+    """
+    asked = np.concatenate([_query_of(matches), places[_query_of(others)]])
+    order = np.argsort(asked, kind="stable")
+    counters = {name: count + others.counters.get(name, 0) for name, count in matches.counters.items()}
+    return replace(
+        matches,
+        offsets=offsets_of(np.bincount(asked, minlength=len(matches))),
+        rows=np.concatenate([matches.rows, others.rows])[order],
+        distances=np.concatenate([matches.distances, others.distances])[order],
+        ids=pa.concat_arrays([matches.ids, others.ids]).take(pa.array(order)),
+        counters=counters,
+    )
+
+
 def _query_of(matches: Matches) -> I64:
     return np.repeat(np.arange(len(matches)), np.diff(matches.offsets))
 
 
 def _keep(matches: Matches, keep: Bools) -> Matches:
     sizes = np.bincount(_query_of(matches)[keep], minlength=len(matches))
-    ids = matches.ids.filter(pa.array(keep))
+    known = matches.similarities
     return replace(
-        matches, offsets=offsets_of(sizes), rows=matches.rows[keep], distances=matches.distances[keep], ids=ids
+        matches,
+        offsets=offsets_of(sizes),
+        rows=matches.rows[keep],
+        distances=matches.distances[keep],
+        ids=matches.ids.filter(pa.array(keep)),
+        similarities=None if known is None else known[keep],
     )
 
 

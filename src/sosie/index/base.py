@@ -7,14 +7,15 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sosie.errors import MismatchError, UsageError
 from sosie.index.files import SavedIndex, write_index
 from sosie.index.ids import RowIds
+from sosie.shown import as_html, counted
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
-from sosie.types import U64, Keys, Matches, Signatures
+from sosie.types import U64, Bags, Features, Keys, Matches, Signatures
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ class State:
 class Index(ABC):
     """Rows that can be found: signatures by Hamming distance (`HammingIndex`), keys by those they share (`KeyIndex`).
 
+    A `WordIndex` finds bags of features by how much of a query they have.
+
     - **Rows** are numbered from 0 in the order of adding and keep their numbers when others are removed.
       `len(index)` is the number of rows that are present.
     - **Results are ragged** (`Matches`), ordered by (distance, row); ties go to the lower row.
@@ -59,7 +62,15 @@ class Index(ABC):
     that belongs to it.
     """
 
-    def __init__(self, rows: Signatures | Keys) -> None:
+    rows_are: ClassVar[type[Any]] = object  # what rows and queries are; anything else is refused by name
+
+    def __new__(cls, rows: Any = None, *_: Any, **__: Any) -> Self:
+        """Refuse what is no rows before anything is asked of it; `restored` gives none."""
+        if rows is not None:
+            cls._check_type(rows)
+        return super().__new__(cls)
+
+    def __init__(self, rows: Signatures | Keys | Bags) -> None:
         self._digest, self._space = rows.digest, rows.space
         self._lock = threading.Lock()
         self._state = State(RowIds(), self._nothing_stored())
@@ -67,6 +78,24 @@ class Index(ABC):
 
     def __len__(self) -> int:
         return len(self._state)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(value for _, value in self.lines())})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return as_html(type(self).__name__, self.lines())
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Say what the index holds, as names and values."""
+        lines, removed = [("rows", f"{counted(len(self), 'row')}{self._what()}")], len(self._state.ids) - len(self)
+        if removed:
+            lines.append(("removed", f"{removed:,} removed"))
+        return lines if self.digest is None else [*lines, ("made by", f"digest {self.digest[:8]}")]
+
+    def _what(self) -> str:
+        """Say what a row is."""
+        return ""
 
     @property
     def digest(self) -> str | None:
@@ -129,7 +158,7 @@ class Index(ABC):
         """Return what is stored of no rows."""
 
     @abstractmethod
-    def _appended(self, state: State, ids: RowIds, values: U64) -> Any:
+    def _appended(self, state: State, ids: RowIds, values: Any) -> Any:
         """Return what is stored when rows follow those of a state; `ids` are those of all, of the new ones too."""
 
     @abstractmethod
@@ -152,10 +181,22 @@ class Index(ABC):
         """
         raise UsageError(f"{type(self).__name__} cannot be loaded")
 
-    def _check_space(self, other: Signatures | Keys, what: str, remedy: str) -> None:
+    @classmethod
+    def _check_type(cls, rows: Any) -> None:
+        if not isinstance(rows, cls.rows_are):
+            given, what = type(rows).__name__, cls.rows_are.__name__
+            raise UsageError(f"{cls.__name__} takes {what}, and {given} is given: {_MAKING[what]}")
+
+    def _check_space(self, other: Signatures | Keys | Bags, what: str, remedy: str) -> None:
         if self.space is not None and other.space is not None and other.space != self.space:
             theirs, own = _made_by(other.digest, other.space), _made_by(self.digest, self.space)
             raise MismatchError(f"{what} of {theirs} do not fit an index of {own}: {remedy}")
+
+
+_MAKING = {
+    "Signatures": "sign texts first, as in sosie.Simhash().fit().sign(texts)",
+    "Keys": "make keys of texts first, as in sosie.Minhash().fit().keys(texts)",
+}
 
 
 def check_room(what: str, needed: int, remedy: str) -> None:
@@ -171,5 +212,7 @@ def _made_by(digest: str | None, space: str) -> str:
     return f"spec {digest}" if digest == space else f"space {space}"
 
 
-def _values(rows: Signatures | Keys) -> U64:
+def _values(rows: Signatures | Keys | Bags) -> U64 | Features:
+    if isinstance(rows, Bags):
+        return rows.features
     return rows.words if isinstance(rows, Signatures) else rows.values

@@ -14,7 +14,7 @@ from sosie.arrays import read_only
 from sosie.errors import StorageError, UsageError
 from sosie.index.files import check_array, check_starts
 from sosie.kernels.machine.lanes import LANES
-from sosie.kernels.tables.blocks import Addresses, BlockTables, Store, fill_table, find_near
+from sosie.kernels.tables.blocks import Addresses, BlockTables, Store, fill_table, find_near, meet_near
 from sosie.kernels.tables.hits import Hits
 from sosie.parallel import ordered_map, thread_count
 from sosie.types import I64, U64
@@ -114,6 +114,10 @@ class BlockRun:
     def find(self, store: Store, queries: U64, radius: int, first: bool) -> tuple[Hits, int]:
         """Return the matches of each query and how many rows were compared; see `find_near`."""
         return find_near(self.tables, store, queries, radius, first, max(64, 2 * len(queries)))
+
+    def meet(self, store: Store, queries: U64, radius: int) -> tuple[Hits, I64]:
+        """Return one match of each query that has any, how many rows were compared and how many tables were read."""
+        return meet_near(self.tables, store, queries, radius)
 
     def arrays(self) -> dict[str, Any]:
         """Return what `restored` needs besides the cut."""

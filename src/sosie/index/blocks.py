@@ -19,7 +19,7 @@ from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
 from sosie.index.segments import Segments, written_behind
 from sosie.kernels.tables.blocks import Store
-from sosie.kernels.tables.hits import concat_hits, sort_hits, take_hits
+from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.parallel import ordered_map, thread_count
 from sosie.types import U64, Matches, Signatures, offsets_of
 
@@ -52,7 +52,8 @@ class BlockIndex(FlatIndex):
 
     Added rows form a run with tables of its own; a run is merged into the one before it as soon as that is less than
     twice as long, so that there are few runs and every row is sorted few times. Fewer than 1024 rows have no tables
-    and are looked through. The counter `probes` tells how often a table was looked up.
+    and are looked through. `any_within` reads one table after another and stops at the first row that it meets. The
+    counter `probes` tells how often a table was looked up.
 
     >>> index = BlockIndex(Signatures(np.array([0b000, 0b011, 0b111], np.uint64)), radius=1)
     >>> matches = index.within(Signatures(np.array([0b001], np.uint64)), radius=1)
@@ -134,6 +135,12 @@ class BlockIndex(FlatIndex):
         parts = _on_tiles(lambda tile: self._look_up(state, tile, radius, first), queries.words, _TILE, threads)
         return replace(joined_matches(parts), recall=1.0)
 
+    def _any(self, state: State, queries: Signatures, radius: int, effort: Any, threads: int | None) -> Matches:
+        if radius > self._radius:
+            return super()._any(state, queries, radius, effort, threads)
+        parts = _on_tiles(lambda tile: self._meet(state, tile, radius), queries.words, _TILE, threads)
+        return replace(joined_matches(parts), recall=1.0)
+
     def _top(self, state: State, queries: Signatures, k: int, effort: Any, threads: int | None) -> Matches:
         parts = _on_tiles(lambda tile: self._nearest(state, tile, k), queries.words, _SMALL_TILE, threads)
         found = joined_matches(parts)
@@ -146,6 +153,20 @@ class BlockIndex(FlatIndex):
             rows[others], distances[others] = far.rows.reshape(-1, k), far.distances.reshape(-1, k)
             counters["comparisons"] += far.counters["comparisons"]
         return Matches(np.arange(len(queries) + 1) * k, rows.reshape(-1), distances.reshape(-1), None, counters, 1.0)
+
+    def _meet(self, state: State, queries: U64, radius: int) -> Matches:
+        """Find one row of each query by tables, on one thread: no table is read after the one that has it."""
+        store = Store(read_only(self._words(state)), read_only(state.ids.live))
+        waiting, met, work = np.arange(len(queries)), [], np.zeros(2, np.int64)
+        for run in state.stored.runs:
+            hits, more = run.meet(store, read_only(queries[waiting]), radius)
+            work += more
+            met.append(Hits(waiting[hits.queries].astype(np.int32), hits.rows, hits.distances))
+            waiting = np.delete(waiting, hits.queries)
+            if not len(waiting):
+                break
+        counters = {"comparisons": int(work[0]), "probes": int(work[1])}
+        return Matches(*sort_hits(concat_hits(met), len(queries), self.bits), None, counters)
 
     def _nearest(self, state: State, queries: U64, k: int) -> Matches:
         """Return the k nearest rows of the queries for which tables know them, and no row of the others."""

@@ -21,6 +21,7 @@ from sosie.storage.output import OutputDirectory
 if TYPE_CHECKING:
     from sosie.index.hamming import HammingIndex
     from sosie.index.keys import KeyIndex
+    from sosie.index.words import WordIndex
 
 KIND = "index"
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
@@ -38,7 +39,7 @@ class SavedIndex:
     arrays: Mapping[str, NDArray[Any]]
 
 
-def load_index(directory: str | os.PathLike[str]) -> HammingIndex | KeyIndex:
+def load_index(directory: str | os.PathLike[str]) -> HammingIndex | KeyIndex | WordIndex:
     """Read an index that was saved: checked, then memory-mapped, not built again.
 
     It can be searched, changed and saved again; what a change touches is copied to memory, the files stay as they are.
@@ -55,7 +56,7 @@ def load_index(directory: str | os.PathLike[str]) -> HammingIndex | KeyIndex:
     name = meta.get("class")
     if name not in CLASSES:
         raise StorageError(f"{directory}: holds an index of the class {name!r}, unknown to this version. Update Sosie.")
-    made: type[HammingIndex] | type[KeyIndex] = CLASSES[name].load()
+    made: type[HammingIndex] | type[KeyIndex] | type[WordIndex] = CLASSES[name].load()
     try:
         ids = _restored_ids(int(meta["rows"]), meta["id_type"], arrays)
         digest, space = meta["digest"], meta.get("space", meta["digest"])

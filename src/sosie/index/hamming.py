@@ -6,10 +6,14 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from sosie.errors import MismatchError, UsageError
-from sosie.index.answers import lowest, nearest, no_matches, without_self
+from sosie.index.answers import filled, lowest, nearest, no_matches, without_self
 from sosie.index.base import Index, State
 from sosie.index.ids import RowIds
+from sosie.shown import counted
 from sosie.types import U64, Matches, Signatures
 
 
@@ -20,8 +24,8 @@ class HammingIndex(Index):
 
     - **Near** means `distance <= radius`.
     - `search` gives k rows for every query, or all rows if there are fewer; `within` gives as many as there are,
-      possibly none. An index without rows gives empty results. A k below 1 or a radius outside 0..bits raises
-      `UsageError`.
+      possibly none; `any_within` one where there is any. An index without rows gives empty results. A k below 1 or a
+      radius outside 0..bits raises `UsageError`.
     - **Effort** is an argument of a search: how far an approximate index goes. None is the index's own `effort`, which
       it was built with. An exact index has none, and refuses one.
     - **Counters**: `comparisons` is the number of rows that had to be looked at, over all queries.
@@ -31,9 +35,14 @@ class HammingIndex(Index):
     An approximate index documents which part of this it relaxes. The hooks may rely on at least one row and one query.
     """
 
+    rows_are = Signatures
+
     def __init__(self, signatures: Signatures) -> None:
         self._bits = signatures.bits
         super().__init__(signatures)
+
+    def _what(self) -> str:
+        return f" of {counted(self.bits, 'bit')}"
 
     @property
     def bits(self) -> int:
@@ -98,6 +107,34 @@ class HammingIndex(Index):
         found = without_self(found, queries.ids)
         return lowest(found) if first else found
 
+    def any_within(
+        self,
+        queries: Signatures,
+        radius: int,
+        *,
+        effort: Any = None,
+        exclude_self: bool = False,
+        threads: int | None = None,
+    ) -> Matches:
+        """Return for each query one row within the radius, whichever is met first, or none.
+
+        It finds something where `within` does, and stops there: which row that is depends on the index. With
+        `exclude_self`, rows that have the id of the query do not count.
+        """
+        self._check_radius(queries, radius)
+        chosen, state = self._chosen(effort), self._state
+        if not len(state) or not len(queries):
+            return state.named(no_matches(len(queries)))
+        found = state.named(self._any(state, queries, radius, chosen, threads))
+        if not exclude_self:
+            return found
+        others = without_self(found, queries.ids)
+        again = np.flatnonzero(np.diff(others.offsets) < np.diff(found.offsets))
+        if not len(again):
+            return others
+        more = state.named(self._near(state, queries.take(again), radius, False, chosen, threads))
+        return filled(others, again, lowest(without_self(more, queries.ids.take(pa.array(again)))))
+
     @abstractmethod
     def _top(self, state: State, queries: Signatures, k: int, effort: Any, threads: int | None) -> Matches:
         """Find the k nearest rows; k is at most the number of rows."""
@@ -107,6 +144,10 @@ class HammingIndex(Index):
         self, state: State, queries: Signatures, radius: int, first: bool, effort: Any, threads: int | None
     ) -> Matches:
         """Find the rows within a radius."""
+
+    def _any(self, state: State, queries: Signatures, radius: int, effort: Any, threads: int | None) -> Matches:
+        """Find one row within a radius for each query that has any; by default the lowest."""
+        return self._near(state, queries, radius, True, effort, threads)
 
     @abstractmethod
     def _words(self, state: State) -> U64:
@@ -125,8 +166,11 @@ class HammingIndex(Index):
         self._bits = int(parameters["bits"])
 
     def _check(self, other: Signatures) -> None:
+        self._check_type(other)
         if other.bits != self.bits:
-            raise MismatchError(f"signatures of {other.bits} bits do not fit an index of {self.bits} bits")
+            raise MismatchError(
+                f"signatures of {other.bits} bits do not fit an index of {self.bits} bits: sign both the same way"
+            )
         self._check_space(other, "signatures", "sign both the same way")
 
     def _check_radius(self, queries: Signatures, radius: int) -> None:

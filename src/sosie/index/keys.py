@@ -18,6 +18,7 @@ from sosie.index.segments import Segments, with_rows_of
 from sosie.kernels.tables.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.kernels.tables.keys import KeyTables, build_tables, directory_bits, find_few_rows, find_rows, most_found
 from sosie.parallel import ordered_map, spans
+from sosie.shown import counted
 from sosie.types import U64, Keys, Matches, offsets_of
 
 _ROOM = 1 << 20  # rows that one piece of work may find
@@ -66,9 +67,14 @@ class KeyIndex(Index):
     ([2, 0], [0, 1])
     """
 
+    rows_are = Keys
+
     def __init__(self, keys: Keys) -> None:
         self._tables: int = keys.values.shape[1]
         super().__init__(keys)
+
+    def _what(self) -> str:
+        return f" in {counted(self.tables, 'table')}"
 
     @property
     def tables(self) -> int:
@@ -140,8 +146,11 @@ class KeyIndex(Index):
         return Segments.restored(parameters["runs"], len(ids), arrays, _ARRAYS, restore)
 
     def _check(self, other: Keys) -> None:
-        if other.values.shape[1] != self._tables:
-            raise MismatchError(f"keys of {other.values.shape[1]} tables do not fit an index of {self._tables}")
+        self._check_type(other)
+        if (tables := other.values.shape[1]) != self._tables:
+            raise MismatchError(
+                f"keys of {tables} tables do not fit an index of {self._tables}: make both the same way"
+            )
         self._check_space(other, "keys", "make both the same way")
 
 

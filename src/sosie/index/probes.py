@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from sosie.arrays import read_only
 from sosie.errors import StorageError, UsageError
-from sosie.index.answers import no_matches, without_self
+from sosie.index.answers import without_self
 from sosie.index.base import State, check_room
 from sosie.index.flips import FlipModel
 from sosie.index.hamming import HammingIndex
@@ -87,20 +89,19 @@ class ProbeIndex(HammingIndex):
         runs: Segments[ProbeRun] = self._state.stored
         return sum(run.squares() for run in runs) / max(runs.rows, 1)
 
-    def any_within(
-        self, queries: Signatures, radius: int, *, effort: ProbeSearch | None = None, threads: int | None = None
-    ) -> Matches:
-        """Return for each query one row within the radius, or none; quicker than `within` where most queries have one.
+    def tuned(self, effort: ProbeSearch | None = None, flips: FlipModel | None = None) -> ProbeIndex:
+        """Return an index of the same rows, as they are now, with another effort or another model of flips.
 
-        Probes are made in rounds, the likeliest first. Of a round that meets some rows the lowest is returned, and that
-        was the last round.
+        An effort that was calibrated with other flips says nothing any more: with `flips` alone it is the default.
         """
-        self._check_radius(queries, radius)
-        chosen, state = self._chosen(effort), self._state
-        if not len(state) or not len(queries):
-            return state.named(no_matches(len(queries)))
-        search = self._search(state, radius, chosen)
-        return state.named(_stating(search.any(queries, threads), queries, search, chosen, True))
+        other = copy.copy(self)
+        other._lock = threading.Lock()
+        other._flips = self._flips if flips is None else flips
+        if effort is not None:
+            other._own_effort = self._chosen(effort)
+        elif flips is not None:
+            other._own_effort = ProbeSearch()
+        return other
 
     def calibrate(
         self,
@@ -165,6 +166,14 @@ class ProbeIndex(HammingIndex):
         search = self._search(state, self.bits, effort)
         found = search.nearest(queries, k, threads)
         return dataclasses.replace(found, recall=1.0) if search.complete else found
+
+    def _any(self, state: State, queries: Signatures, radius: int, effort: Any, threads: int | None) -> Matches:
+        """Find one row for each query, in rounds of probes, the likeliest first; a round that meets some is the last.
+
+        Of these rows the lowest is returned.
+        """
+        search = self._search(state, radius, effort)
+        return _stating(search.any(queries, threads), queries, search, effort, True)
 
     def _near(
         self, state: State, queries: Signatures, radius: int, first: bool, effort: Any, threads: int | None

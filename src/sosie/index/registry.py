@@ -45,7 +45,7 @@ class Kind(NamedTuple):
     """A class of indexes: `options` are parameters of its constructor, `effort` those of how far a search goes.
 
     The latter are fields of the class `search`, which is what a search takes. With `volatility`, queries are signed
-    with the sums behind their bits where the spec has them. An index of `keys` holds keys instead of signatures.
+    with the sums behind their bits where the spec has them. What it `holds` is signatures, keys or bags of features.
     """
 
     home: str
@@ -54,7 +54,7 @@ class Kind(NamedTuple):
     search: Home | None = None
     effort: tuple[Option, ...] = ()
     volatility: bool = False
-    keys: bool = False
+    holds: str = "signatures"
 
     def load(self) -> Any:
         """Import the class."""
@@ -97,7 +97,12 @@ KINDS = {
     "multi": Kind(
         "sosie.index.multi", "MultiIndex", (Option("tables", "how many the bits are cut into. [default: by rows]"),)
     ),
-    "keys": Kind("sosie.index.keys", "KeyIndex", keys=True),
+    "keys": Kind("sosie.index.keys", "KeyIndex", holds="keys"),
+    "words": Kind("sosie.index.words", "WordIndex", holds="words"),
+}
+_REMEDIES = {  # what to do where a kind holds the one and was given the other
+    ("signatures", "keys"): "pass --b, or leave --kind out",
+    ("keys", "signatures"): "pass --method minhash, or another kind",
 }
 CLASSES = {kind.name: kind for kind in KINDS.values()}
 HOMES = {home.name: home.home for kind in KINDS.values() for home in (kind, kind.search) if home is not None}
@@ -108,12 +113,12 @@ def kind_of(index: object) -> str:
     return next(name for name, kind in KINDS.items() if kind.name == type(index).__name__)
 
 
-def check_kind(name: str, *, keys: bool, options: Mapping[str, Any]) -> None:
-    """Refuse a kind that does not hold what is to be indexed, and options that are not its own."""
-    if keys and not KINDS[name].keys:
-        raise UsageError(f"an index of the kind {name} holds signatures, not keys: pass --b, or leave --kind out")
-    if KINDS[name].keys and not keys:
-        raise UsageError("an index of the kind keys holds keys, not signatures: pass --method minhash, or another kind")
+def check_kind(name: str, *, holds: str, options: Mapping[str, Any]) -> None:
+    """Refuse a kind that does not hold what is to be indexed (signatures, keys or words), and options of others."""
+    own = KINDS[name].holds
+    if own != holds:
+        remedy = _REMEDIES.get((own, holds), "leave --kind out, or name another one")
+        raise UsageError(f"an index of the kind {name} holds {own}, not {holds}: {remedy}")
     _refuse_others(name, options, {other: kind.options for other, kind in KINDS.items()})
 
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 from sosie.clusters.keep import Keep
+from sosie.documents.source import Documents, Source, as_source
+from sosie.errors import UsageError
+from sosie.features.shingles import Shingles
+from sosie.features.weighting import Weighting
 from sosie.jobs import stages
 from sosie.jobs.auto import check_limit, choose_method, list_bytes
-from sosie.jobs.parameters import DedupParameters, MethodName
+from sosie.jobs.parameters import Clustering, DedupParameters, MethodName, Wordless
+from sosie.jobs.warm import prepare
 from sosie.jobs.work import as_output, open_inputs, working
 from sosie.matches.candidates import Method
+from sosie.matches.reference import Reference, is_stored
+from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
 from sosie.matches.stored import load_pairs, save_pairs
 from sosie.report.assemble import assemble, report_on
@@ -21,28 +30,70 @@ from sosie.report.deduplication import Deduplication
 from sosie.report.report import describe
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.storage.output import Output
+from sosie.storage.size import as_size
 
 
 def dedup(
-    documents: Any,
+    documents: Documents | Source,
     threshold: float | str | Fraction = 0.8,
     *,
+    text_column: str | Sequence[str] | None = None,
+    id_column: str | None = None,
+    on_error: Literal["raise", "skip"] | None = None,
+    similarity: Measure = "jaccard",
+    weighting: Weighting = "binary",
+    width: int | None = None,
+    unit: str | None = None,
+    shingles: Shingles | None = None,
     method: MethodName | Method = "auto",
     keep: Keep = "first",
-    clusters: Literal["anchored", "transitive"] = "anchored",
+    clusters: Clustering = "anchored",
+    wordless: Wordless = "identical",
+    against: Documents | Source | Reference | None = None,
     output: str | os.PathLike[str] | Output | None = None,
+    overwrite: bool = False,
+    annotate: bool = False,
+    memory: int | str | None = None,
     threads: int | None = None,
+    progress: Progress | bool = False,
 ) -> Deduplication:
-    """Find the near-duplicates of a collection: a `Source`, paths, globs, or anything with the Arrow C stream.
+    """Find the near-duplicates of documents: texts, records, columns, a table, files; all that a `Source` is made of.
 
-    >>> import pyarrow as pa
+    Two documents are similar if the `similarity` of their shingles (runs of `width` words, 3 by default) reaches the
+    threshold; of those, `keep` says which stays. `text_column`, `id_column` and `on_error` say how documents are read,
+    those of `against` included, where they are no `Source`. With `output`, all is written to that directory. `memory`
+    is how much the process may use, as in "4GB". `progress=True` shows bars on standard error.
+
     >>> texts = ["the quick brown fox jumps over the lazy dog"] * 2 + ["something else entirely, not a fox"]
-    >>> result = dedup(pa.table({"id": ["a", "b", "c"], "text": texts}))
+    >>> result = dedup(texts)
+    >>> result.filter(texts)
+    ['the quick brown fox jumps over the lazy dog', 'something else entirely, not a fox']
+    >>> result = dedup({"id": ["a", "b", "c"], "text": texts}, 0.9, keep="longest", memory="4GB")
     >>> result.kept.to_pylist(), result.dropped.to_pylist()
     (['a', 'c'], [{'id': 'b', 'duplicate_of': 'a', 'similarity': 1.0}])
     """
-    job = Deduplicator(threshold=as_fraction(threshold), method=method, keep=keep, clusters=clusters)
-    return job.run(documents, output=output, threads=threads)
+    job = Deduplicator(
+        threshold=as_fraction(threshold),
+        method=method,
+        shingles=_shingles(shingles, method, width, unit),
+        keep=keep,
+        clusters=clusters,
+        similarity=similarity,
+        weighting=weighting,
+        wordless=wordless,
+    )
+    read = {"text_column": text_column, "id_column": id_column, "on_error": on_error}
+    source = as_source(documents, **read)
+    with _shown(progress) as bars:
+        return job.run(
+            source,
+            against=_reference(against, read),
+            output=_output(output, annotate),
+            overwrite=overwrite,
+            memory=memory,
+            threads=threads,
+            progress=bars,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +106,12 @@ class Deduplicator(DedupParameters):
 
     def run(
         self,
-        documents: Any,
+        documents: Documents | Source,
         *,
-        against: Any = None,
+        against: Documents | Source | Reference | None = None,
         output: str | os.PathLike[str] | Output | None = None,
         overwrite: bool = False,
-        memory: int | None = None,
+        memory: int | str | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Deduplication:
@@ -68,11 +119,13 @@ class Deduplicator(DedupParameters):
 
         What is similar to a document of `against`, a `Reference` or what one is made of, goes, too. `Output` says what
         else the output is to be: annotated, or that of a run that was killed and goes on. `memory` is how many bytes
-        the process may use: what does not fit is kept on disk meanwhile.
+        the process may use, also as in "4GB": what does not fit is kept on disk meanwhile.
         """
+        memory = as_size(memory)
         check_limit(memory)
         timing, inputs = Timing(progress or Silent()), open_inputs(self, documents, against, threads)
         with working(self, inputs, as_output(output, overwrite), memory, threads) as work:
+            prepare(*self.needs, progress=timing.progress, threads=threads)
             held, measured, near = None, None, None
             if inputs.reference is not None:
                 with timing.stage("reference") as stage:
@@ -89,9 +142,9 @@ class Deduplicator(DedupParameters):
                 collapsed = stages.collapse(collection, similarity, self.keep, held is not None and held.only)
             if (verified := load_pairs(checkpoints)) is None:
                 with timing.stage("match"):
-                    pairs = stages.match(collapsed, method, self.threshold, work.room)
+                    candidates = stages.match(collapsed, method, self.threshold, work.room)
                 with timing.stage("verify"):
-                    verified = stages.verify(collapsed, pairs, self.threshold, threads)
+                    verified = stages.verify(collapsed, candidates, self.threshold, self.clusters, threads)
                     save_pairs(checkpoints, verified)
             with timing.stage("cluster"):
                 clusters = stages.cluster(collapsed, verified, self.clusters, threads)
@@ -103,7 +156,8 @@ class Deduplicator(DedupParameters):
             if work.writes:
                 with timing.stage("write", total=inputs.reading.documents) as stage:
                     stages.write(outcome, work.place, checkpoints, threads, stage)
-            parameters = self.described(method, inputs.reading.columns, work.place.annotate if work.writes else None)
+            annotate = work.place.annotate if work.writes else None
+            parameters = self.described(method, inputs.reading.columns, annotate, inputs.source.described())
             report = report_on(outcome, collection, parameters, measured, timing.finished, threads)
             result = outcome.reported(report, near)
             if work.writes:
@@ -117,3 +171,42 @@ class Deduplicator(DedupParameters):
     def list_bytes(self, features: int, documents: int) -> int:
         """Return about how much memory the lists of the exact join take."""
         return list_bytes(self, features, documents)
+
+
+def _shingles(given: Shingles | None, method: Any, width: int | None, unit: str | None) -> Shingles:
+    """Return the shingles that a call asks for, in one of three ways."""
+    said: dict[str, Any] = {name: value for name, value in (("width", width), ("unit", unit)) if value is not None}
+    if (said or given is not None) and not isinstance(method, str):
+        raise UsageError(
+            f"{' and '.join(said) or 'shingles'}: a method that is given as a spec has its own shingles, as in "
+            f"{type(method).__name__}(shingles=Shingles(width=3))."
+        )
+    if said and given is not None:
+        raise UsageError(f"{' and '.join(said)} and shingles say the same: give one, as in Shingles(width=3).")
+    return replace(given or Shingles(), **said)
+
+
+def _reference(against: Any, read: dict[str, Any]) -> Any:
+    """Return what documents are held against, read as they are; texts alone have no ids."""
+    if against is None or isinstance(against, Reference | Source) or is_stored(against):
+        return against
+    source = as_source(against, **{**read, "id_column": None})
+    return replace(source, id_column=read["id_column"]) if source.has_columns else source
+
+
+def _shown(progress: Progress | bool) -> AbstractContextManager[Progress | None]:
+    """Return the progress that is given, or bars; these are loaded only where they are wanted."""
+    if progress is not True:
+        return nullcontext(progress or None)
+    from sosie.report.bars import shown
+
+    return shown()
+
+
+def _output(output: str | os.PathLike[str] | Output | None, annotate: bool) -> Output | None:
+    if output is None:
+        if annotate:
+            raise UsageError("annotate says what is written: name an output directory with output=.")
+        return None
+    given = output if isinstance(output, Output) else Output(output)
+    return replace(given, annotate=given.annotate or annotate)

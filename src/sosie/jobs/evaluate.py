@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sosie.documents.source import Source
+from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
 from sosie.evaluation.result import Result, numbered_documents
 from sosie.evaluation.sampling.recall import SampledRecall
@@ -21,6 +21,8 @@ from sosie.evaluation.truth import TruthAgreement, compare_with_truth
 from sosie.evaluation.truth_file import read_truth
 from sosie.features.shingles import Shingles
 from sosie.jobs.inputs import StrPath
+from sosie.jobs.sign import signing
+from sosie.jobs.warm import prepare
 from sosie.matches.sets.threshold import as_fraction
 from sosie.report.signature_page import quality_rows, signature_page
 from sosie.report.timing import Progress, Silent, StageCost, Timing
@@ -69,9 +71,15 @@ class Evaluation:
         return self.sample or (SAMPLE if self.truth is None else None)
 
     def run(
-        self, result: Result, source: Source | None, *, threads: int | None = None, progress: Progress | None = None
+        self,
+        result: Result,
+        documents: Documents | Source | None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
     ) -> Evaluated:
-        """Evaluate a result; the source is what the run read, needed for a sample."""
+        """Evaluate a result; the documents are those that the run read, needed for a sample."""
+        source = None if documents is None else as_source(documents)
         timing, agreed, measured = Timing(progress or Silent()), None, None
         if result.across and (source is not None or self.size):
             raise UsageError(
@@ -85,6 +93,7 @@ class Evaluation:
             with timing.stage("truth") as stage:
                 agreed = _against_truth(result, self.truth, source, threads, stage.advance)
         if self.size and source is not None:
+            prepare("evaluate result", progress=timing.progress, threads=threads)
             with timing.stage("sample") as stage:
                 measured = sampled_recall(
                     result,
@@ -145,7 +154,7 @@ class MeasuredSignatures:
 
 
 def measure_signatures(
-    source: Source,
+    documents: Documents | Source,
     specs: Sequence[str],
     truth: Truth,
     *,
@@ -153,13 +162,14 @@ def measure_signatures(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> MeasuredSignatures:
-    """Measure specs, given as text, on the documents of a source; without any, one of each family.
+    """Measure specs, given as text, on documents; without any, one of each family.
 
     With `output`, signatures.json and signatures.html are written there.
     """
     timing, made = Timing(progress or Silent()), [spec_like(text, truth) for text in specs or default_specs(truth)]
+    prepare(*(signing(spec) for spec in made), "evaluate signatures", progress=timing.progress, threads=threads)
     with timing.stage("read") as stage:
-        texts = _texts(source, threads, stage.advance)
+        texts = _texts(as_source(documents), threads, stage.advance)
     with timing.stage("measure", total=len(made)) as stage:
         measured = []
         for spec in made:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,22 +10,26 @@ from typing import Any
 
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
-from sosie.documents.source import Source
-from sosie.errors import MismatchError
-from sosie.index.registry import check_kind
+from sosie.documents.source import Documents, Source, as_source
+from sosie.errors import MismatchError, UsageError
+from sosie.features.phrases import Phrases
+from sosie.index.flips import FlipModel
+from sosie.index.probes import ProbeIndex
+from sosie.index.registry import check_kind, kind_of
 from sosie.jobs.inputs import StrPath
-from sosie.jobs.sign import fitted
+from sosie.jobs.sign import fitted, signing
+from sosie.jobs.warm import prepare
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.search.entries import Entries, Form, sign_entries
 from sosie.search.files import changing, load_text_index
-from sosie.search.text_index import PASSAGES, SIGNER, TEXTS, TextIndex
+from sosie.search.text_index import PASSAGES, SIGNER, TEXTS, Reader, TextIndex
 from sosie.signatures.files import load_signatures, load_signer
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec
 from sosie.storage.output import Output, OutputDirectory
 from sosie.storage.room import Room
-from sosie.types import Keys
+from sosie.types import Keys, Signatures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,23 +69,27 @@ class IndexBuilder:
 
     def from_documents(
         self,
-        source: Source,
-        signer: Spec | Signer,
+        documents: Documents | Source,
+        signer: Spec | Signer | Phrases,
         output: Output,
         *,
         reads: Iterable[StrPath] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> BuildReport:
-        """Sign the documents of a source and build an index of them, which keeps the signer to sign queries by.
+        """Sign documents and build an index of them, which keeps the signer to sign queries by.
 
         `reads` is what else is read, and so must not lie in the output.
         """
-        timing, kind = Timing(progress or Silent()), self._kind(keys=self.form.keys)
+        held = "words" if isinstance(signer, Phrases) else "keys" if self.form.keys else "signatures"
+        timing, kind = Timing(progress or Silent()), self._kind(held)
+        source = as_source(documents)
         reading = source.batches(threads)
         read = [*(place.path for place in reading.inputs), *reads]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
-            made = fitted(signer, source, timing, threads)
+            jobs = [f"index {kind}"] if isinstance(signer, Phrases) else [signing(signer), f"index {kind}"]
+            prepare(*jobs, progress=timing.progress, threads=threads)
+            made = signer if isinstance(signer, Phrases) else fitted(signer, source, timing, threads)
             entries = _signed(reading, made, self.form, directory, timing, threads)
             with timing.stage("index"):
                 index = TextIndex.build(entries, made, kind, self.parameters)
@@ -91,20 +100,20 @@ class IndexBuilder:
     def from_signatures(self, path: StrPath, output: Output, *, progress: Progress | None = None) -> BuildReport:
         """Build an index of signatures or keys as they were saved."""
         timing, entries, signer = Timing(progress or Silent()), Entries(load_signatures(path)), load_signer(path)
-        kind = self._kind(keys=isinstance(entries.signed, Keys))
+        kind = self._kind("keys" if isinstance(entries.signed, Keys) else "signatures")
         with OutputDirectory(output.path, output.overwrite, [path]) as directory:
             index = TextIndex.build(entries, signer, kind, self.parameters)
             with timing.stage("write"):
                 index.write(directory)
         return self._report(kind, entries, signer, timing, len(entries), 0)
 
-    def _kind(self, *, keys: bool) -> str:
-        kind = self.kind or ("keys" if keys else "flat")
-        check_kind(kind, keys=keys, options=self.parameters)
+    def _kind(self, held: str) -> str:
+        kind = self.kind or {"signatures": "flat"}.get(held, held)
+        check_kind(kind, holds=held, options=self.parameters)
         return kind
 
     def _report(
-        self, kind: str, entries: Entries, signer: Signer, timing: Timing, documents: int, rejected: int
+        self, kind: str, entries: Entries, signer: Reader, timing: Timing, documents: int, rejected: int
     ) -> BuildReport:
         return BuildReport(
             documents=documents,
@@ -113,19 +122,23 @@ class IndexBuilder:
             rejected=rejected,
             kind=kind,
             digest=signer.digest,
-            spec=signer.spec.to_dict(),
+            spec=(signer if isinstance(signer, Phrases) else signer.spec).to_dict(),
             stages=tuple(timing.finished),
         )
 
 
 def add_to_index(
-    directory: StrPath, documents: Source | StrPath, *, threads: int | None = None, progress: Progress | None = None
+    directory: StrPath,
+    documents: Documents | Source,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> AddReport:
     """Add documents, signed like those that are there, or the path of saved signatures; a known id changes nothing."""
     timing = Timing(progress or Silent())
     reading, entries, read = None, None, list[StrPath]()
-    if isinstance(documents, Source):
-        reading = documents.batches(threads)
+    if not isinstance(documents, str | os.PathLike):
+        reading = as_source(documents).batches(threads)
         read += [place.path for place in reading.inputs]
     else:
         entries = Entries(load_signatures(documents))
@@ -144,6 +157,78 @@ def add_to_index(
         rows=len(index),
         stages=tuple(timing.finished),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationReport(JobReport):
+    """How many probes reach a recall, and the recall that was measured with them."""
+
+    queries: int
+    radius: int
+    first: bool
+    wanted: float
+    probes: int
+    recall: float
+    measured: int
+    flips: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexCalibration:
+    """How far searches of a probe index have to go: to the share `recall` of all matches within a radius.
+
+    With `first`, something is to be found for that share of the queries that have a match. With `flips`, a model of how
+    likely bits flip is made of the sample first, and kept. With `exclude_self`, a query is no match of its own.
+    """
+
+    radius: int
+    recall: float = 0.95
+    first: bool = False
+    flips: bool = False
+    exclude_self: bool = False
+
+    def run(
+        self,
+        directory: StrPath,
+        sample: Source | StrPath,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> CalibrationReport:
+        """Measure on a sample of queries, documents or saved signatures, and let the index search so from now on."""
+        timing = Timing(progress or Silent())
+        reading = [] if isinstance(sample, Source) else [sample]
+        with changing(directory, reading) as (index, output), naming_index(directory):
+            probed = index.index
+            if not isinstance(probed, ProbeIndex):
+                raise UsageError(
+                    f"{directory}: is of the kind {kind_of(probed)}, which needs none: only --kind probes is calibrated"
+                )
+            with timing.stage("sign"):
+                room = Room(output.scratch, threads=threads)
+                made = (
+                    index.sign_source(sample, room) if isinstance(sample, Source) else Entries(load_signatures(sample))
+                )
+            asked = made.signed
+            if not isinstance(asked, Signatures):
+                raise MismatchError("the index holds signatures, and these are keys: sign both the same way")
+            with timing.stage("calibrate"):
+                if self.flips:
+                    probed = probed.tuned(flips=FlipModel.of(asked))
+                how: dict[str, Any] = {"first": self.first, "exclude_self": self.exclude_self, "threads": threads}
+                effort = probed.calibrate(asked, self.radius, self.recall, **how)
+                index.index = probed.tuned(effort)
+        return CalibrationReport(
+            queries=len(asked),
+            radius=self.radius,
+            first=self.first,
+            wanted=self.recall,
+            probes=effort.probes,
+            recall=effort.recall,
+            measured=effort.measured,
+            flips=self.flips,
+            stages=tuple(timing.finished),
+        )
 
 
 def remove_from_index(directory: StrPath, ids: Sequence[Any]) -> dict[str, int]:
@@ -171,7 +256,7 @@ def naming_index(directory: StrPath) -> Iterator[None]:
 
 
 def _signed(
-    reading: Reading, signer: Signer, form: Form, directory: OutputDirectory, timing: Timing, threads: int | None
+    reading: Reading, signer: Reader, form: Form, directory: OutputDirectory, timing: Timing, threads: int | None
 ) -> Entries:
     room = Room(directory.scratch, threads=threads)
     with timing.stage("sign") as stage, RejectLog(directory.scratch) as log:

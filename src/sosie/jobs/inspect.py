@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sosie.documents.source import Source
+from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
 from sosie.evaluation.inspection import Inspection, inspect
 from sosie.jobs.auto import choose_method, in_memory, list_bytes
 from sosie.jobs.parameters import DedupParameters
+from sosie.jobs.warm import prepare
 from sosie.report.report import describe
 from sosie.report.timing import Progress, Silent, StageCost, Timing
+from sosie.shown import as_html, as_text
+from sosie.storage.size import show_size
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,22 @@ class Inspected:
     plan: dict[str, Any]
     stages: tuple[StageCost, ...]
 
+    def __repr__(self) -> str:
+        return as_text("Inspected", self._lines())
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return as_html("Inspected", self._lines())
+
+    def _lines(self) -> list[tuple[str, str]]:
+        plan = self.plan
+        method = plan["method"] or f"none: {plan['problem']}"
+        return [
+            ("documents", f"{self.found.documents:,}, {self.found.usable:,} of them usable"),
+            ("features", f"{plan['features']:,}, {show_size(plan['feature_bytes'])}"),
+            ("dedup", f"{method}, {plan['similarity'].capitalize()} >= {plan['threshold']:g}"),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""
         stages = [dict(vars(stage)) for stage in self.stages]
@@ -29,7 +48,7 @@ class Inspected:
 
 
 def inspect_documents(
-    source: Source,
+    documents: Documents | Source,
     job: DedupParameters,
     *,
     memory: int | None = None,
@@ -38,8 +57,9 @@ def inspect_documents(
 ) -> Inspected:
     """Read the documents once and count; `job` is the de-duplication that is planned, within so much memory."""
     timing = Timing(progress or Silent())
+    prepare("inspect", progress=timing.progress, threads=threads)
     with timing.stage("inspect") as stage:
-        reading = source.batches(threads)
+        reading = as_source(documents).batches(threads)
 
         def advance(count: int) -> None:
             stage.expect(reading.expected)

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sosie.documents.batch import Reject
-from sosie.documents.inputs import list_inputs
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
-from sosie.documents.source import Source
+from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
 from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
 from sosie.jobs.auto import choose_join
 from sosie.jobs.inputs import StrPath
+from sosie.jobs.warm import prepare
+from sosie.matches.check import MAX_PAIRS
 from sosie.matches.join import SignatureJoin, join_signatures
 from sosie.matches.keys import join_keys
 from sosie.matches.sets.join import join_features
 from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
 from sosie.matches.verify import verify
+from sosie.report.frames import as_pandas, as_polars
 from sosie.report.report import JobReport
 from sosie.report.summary import bounded
 from sosie.report.timing import Progress, Silent, Timing
+from sosie.shown import counted
 from sosie.signatures.files import load_signatures
 from sosie.storage.output import Output, OutputDirectory
 from sosie.storage.room import Room
@@ -41,49 +45,92 @@ JoinMethod = Literal["auto"] | SignatureJoin
 THRESHOLD = "0.8"  # of documents, where none is given
 
 
+@overload
 def join(
     a: Signatures | Keys | Features,
+    b: Signatures | Keys | Features | None = None,
+    *,
+    radius: int | None = None,
+    threshold: float | str | Fraction | None = None,
+    method: JoinMethod = "auto",
+    measure: Measure = "jaccard",
+    max_pairs: int = MAX_PAIRS,
+    threads: int | None = None,
+) -> Pairs: ...
+
+
+@overload
+def join(
+    a: Documents | Source,
+    b: Documents | Source | None = None,
+    *,
+    threshold: float | str | Fraction | None = None,
+    measure: Measure = "jaccard",
+    max_pairs: int = MAX_PAIRS,
+    threads: int | None = None,
+) -> JoinedDocuments: ...
+
+
+def join(
+    a: Any,
     b: Any = None,
     *,
     radius: int | None = None,
     threshold: float | str | Fraction | None = None,
     method: JoinMethod = "auto",
     measure: Measure = "jaccard",
+    max_pairs: int = MAX_PAIRS,
     threads: int | None = None,
-) -> Pairs:
+) -> Pairs | JoinedDocuments:
     """Return all pairs of a collection, or of two: signatures within a radius, features above a threshold, equal keys.
 
-    `method` is how signatures are joined: by block tables or by comparing all with all, whichever costs less.
+    Documents, a `Source` or whatever one is made of, are compared by their shingles of three words, above a threshold
+    (0.8 if none is given), and their pairs are verified. `method` is how signatures are joined: by block tables or by
+    comparing all with all, whichever costs less.
     `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
-    containment.
+    containment. All pairs are found; more than `max_pairs` are refused, as early as their number is known.
 
     >>> import numpy as np
     >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
     >>> pairs.a.tolist(), pairs.b.tolist()
     ([1], [2])
+    >>> join(["a b c d e f g h", "a b c d e f g h i"]).table.to_pylist()
+    [{'a': 0, 'b': 1, 'similarity': 0.8571428571428571}]
     """
-    if b is not None and type(b) is not type(a):
-        raise UsageError(f"cannot join {type(a).__name__} with {type(b).__name__}")
+    made = [isinstance(each, Signatures | Keys | Features) for each in (a, b) if each is not None]
+    if b is not None and any(made) and type(b) is not type(a):
+        raise UsageError(
+            f"cannot join {type(a).__name__} with {type(b).__name__}: give two collections of the same kind"
+        )
+    if not any(made):
+        if radius is not None:
+            raise UsageError("radius is for signatures; documents are joined above a threshold: pass threshold=")
+        if method != "auto":
+            raise UsageError(f"method={method!r} is for signatures; the join of documents is exact: leave it out")
+        least = THRESHOLD if threshold is None else threshold
+        return join_documents(
+            a, b, threshold=least, shingles=Shingles(), measure=measure, max_pairs=max_pairs, threads=threads
+        )
     if measure != "jaccard" and not isinstance(a, Features):
         raise UsageError(f"measure={measure!r} is for features; {type(a).__name__} are compared as they are")
     other: Any = b
     if isinstance(a, Signatures):
         if radius is None or threshold is not None:
-            raise UsageError("signatures are joined within a radius: pass radius=, and no threshold")
+            raise UsageError(
+                "signatures are joined within a radius: pass --radius (in Python radius=), and no threshold"
+            )
         if method not in ("auto", *get_args(SignatureJoin)):
             raise UsageError(f"method must be auto, {' or '.join(get_args(SignatureJoin))}, got {method!r}")
         rows = len(a) + (0 if other is None else len(other))
         by = choose_join(rows, a.bits, radius) if method == "auto" else method
-        return join_signatures(a, other, radius=radius, method=by, threads=threads)
+        return join_signatures(a, other, radius=radius, method=by, max_pairs=max_pairs, threads=threads)
     if isinstance(a, Features):
         if threshold is None or radius is not None:
             raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
-        return join_features(a, other, threshold=threshold, measure=measure, threads=threads)
-    if not isinstance(a, Keys):
-        raise UsageError(f"join takes Signatures, Keys or Features, got {type(a).__name__}")
+        return join_features(a, other, threshold=threshold, measure=measure, max_pairs=max_pairs, threads=threads)
     if radius is not None or threshold is not None:
         raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
-    return join_keys(a, other, threads=threads)
+    return join_keys(a, other, max_pairs=max_pairs, threads=threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +141,20 @@ class JoinedDocuments:
     second: Reading
     pairs: VerifiedPairs
     rejects: list[Reject]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __repr__(self) -> str:
+        return f"JoinedDocuments({counted(len(self), 'pair')} of {counted(self.first.documents, 'document')})"
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame."""
+        return as_pandas(self.table)
+
+    def to_polars(self) -> Any:
+        """Return the table as a Polars DataFrame."""
+        return as_polars(self.table)
 
     @property
     def table(self) -> Any:
@@ -108,12 +169,13 @@ class JoinedDocuments:
 
 
 def join_documents(
-    source: Source,
-    other: Source | None = None,
+    documents: Documents | Source,
+    other: Documents | Source | None = None,
     *,
     threshold: float | str | Fraction,
     shingles: Shingles,
     measure: Measure = "jaccard",
+    max_pairs: int = MAX_PAIRS,
     threads: int | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> JoinedDocuments:
@@ -124,12 +186,14 @@ def join_documents(
     [{'a': 7, 'b': 8, 'similarity': 0.8571428571428571}]
     """
     with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
-        readings = [each.batches(threads) for each in (source, other) if each is not None]
+        readings = [as_source(each).batches(threads) for each in (documents, other) if each is not None]
         room = Room(scratch, threads=threads)
         collections = [collect(reading, shingles, room, advance=advance) for reading in readings]
         first, second = collections[0], collections[-1]
         features = None if other is None else second.features
-        candidates = join_features(first.features, features, threshold=threshold, measure=measure, threads=threads)
+        candidates = join_features(
+            first.features, features, threshold=threshold, measure=measure, max_pairs=max_pairs, threads=threads
+        )
         pairs = verify(candidates, first.features, features, threshold=threshold, measure=measure, threads=threads)
         found = replace(pairs, a=first.documents[pairs.a], b=second.documents[pairs.b])
     rejects = [reject for collection in collections for reject in collection.rejects]
@@ -154,18 +218,20 @@ class JoinReport(JobReport):
 class Joiner:
     """What a join finds: documents above a threshold, saved signatures within a radius, or equal saved keys.
 
-    `run` writes it. Of documents, the threshold is 0.8 and the similarity Jaccard if nothing else is said.
+    `run` writes it. Of documents, the threshold is 0.8 and the similarity Jaccard if nothing else is said. More than
+    `max_pairs` are refused.
     """
 
     threshold: float | str | Fraction | None = None
     radius: int | None = None
     similarity: Measure | None = None
     shingles: Shingles = Shingles()
+    max_pairs: int = MAX_PAIRS
 
     def run(
         self,
-        first: Source | StrPath,
-        other: Source | StrPath | None,
+        first: Documents | Source,
+        other: Documents | Source | None,
         output: Output,
         *,
         threads: int | None = None,
@@ -173,16 +239,18 @@ class Joiner:
     ) -> JoinReport:
         """Join a collection with itself or with another, and write pairs.parquet and report.json.
 
-        Both are sources of documents, or both paths of saved signatures; pairs of signatures are candidates.
+        Both are documents, or both paths of saved signatures; pairs of signatures are candidates.
         """
         timing = Timing(progress or Silent())
         sides = [side for side in (first, other) if side is not None]
-        sources = [side for side in sides if isinstance(side, Source)]
-        saved = [side for side in sides if not isinstance(side, Source)]
+        saved = [side for side in sides if isinstance(side, str | os.PathLike)]
+        sources = [as_source(side) for side in sides if not isinstance(side, str | os.PathLike)]
         if sources and saved:
-            raise UsageError("join documents with documents, or one directory of signatures with at most one other")
+            raise UsageError(f"{saved[0]}: holds signatures: join documents with documents, or sign both sides.")
         read = [*saved, *(file for source in sources for file in _files(source))]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
+            by = "saved" if saved else self.similarity or "jaccard"
+            prepare(f"join {by}", progress=timing.progress, threads=threads)
             with timing.stage("join") as stage:
                 if saved:
                     table, counters, rejects = self._saved(saved, threads)
@@ -214,6 +282,7 @@ class Joiner:
             threshold=self.threshold or THRESHOLD,
             shingles=self.shingles,
             measure=self.similarity or "jaccard",
+            max_pairs=self.max_pairs,
             threads=threads,
             advance=advance,
         )
@@ -223,7 +292,7 @@ class Joiner:
         if self.similarity is not None:
             raise UsageError("--similarity is for documents; saved signatures and keys are compared as they are")
         sides = [load_signatures(path) for path in paths]
-        pairs = join(*sides, radius=self.radius, threshold=self.threshold, threads=threads)
+        pairs = join(*sides, radius=self.radius, threshold=self.threshold, max_pairs=self.max_pairs, threads=threads)
         a, b = sides[0].ids.take(pa.array(pairs.a)), sides[-1].ids.take(pa.array(pairs.b))
         return pa.table({"a": a, "b": b}), pairs.counters, []
 
@@ -235,4 +304,4 @@ class Joiner:
 
 
 def _files(source: Source) -> list[str]:
-    return [] if isinstance(source.paths, pa.Table) else [place.path for place in list_inputs(source.paths)]
+    return [] if isinstance(source.paths, pa.Table) else [place.path for place in source.inputs()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from sosie.documents.source import Source
+from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
-from sosie.index.registry import effort_of
+from sosie.features.phrases import Phrases
+from sosie.index.registry import effort_of, kind_of
 from sosie.jobs.index import naming_index
 from sosie.jobs.inputs import StrPath
+from sosie.jobs.sign import signing
+from sosie.jobs.warm import prepare
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.search.entries import Entries
@@ -41,7 +45,7 @@ class SearchReport(JobReport):
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSearch:
-    """What to look for: the `k` nearest, or all within a radius, the first of them if one is enough.
+    """What to look for: the `k` nearest, or all within a radius, the first that is met if one is enough.
 
     `effort` says how far an approximate index searches. With `passages`, the passage of each match that is most like
     its query is shown: one of these `windows`, or as the index has them.
@@ -58,9 +62,9 @@ class IndexSearch:
     def run(
         self,
         directory: StrPath,
-        queries: Source | StrPath,
+        queries: Documents | Source,
         *,
-        documents: Source | None = None,
+        documents: Documents | Source | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[Any, SearchReport]:
@@ -68,12 +72,20 @@ class IndexSearch:
 
         `documents` are those of the index, for passages where it keeps no texts.
         """
-        timing = Timing(progress or Silent())
+        timing, source = Timing(progress or Silent()), None if documents is None else as_source(documents)
         with tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
             with timing.stage("open"):
                 index = load_text_index(directory, texts=self.passages and documents is None)
                 effort = effort_of(index.index, self.effort)
                 windows = self._windows(index) if self.passages else None
+            how = "" if self.radius is None else " within"
+            wanted = [f"search {kind_of(index.index)}{how}", *(["search passages"] if windows else [])]
+            prepare(
+                *wanted,
+                *([signing(index.signer)] if index.has_signer and not isinstance(index.signer, Phrases) else []),
+                progress=timing.progress,
+                threads=threads,
+            )
             with timing.stage("sign"):
                 entries = _entries(index, queries, Room(scratch, threads=threads))
             with timing.stage("search"):
@@ -81,7 +93,7 @@ class IndexSearch:
                 table = match_table(index, entries, matches)
             if windows is not None:
                 with timing.stage("passages"):
-                    table = with_passages(table, index, entries, matches, windows, documents)
+                    table = with_passages(table, index, entries, matches, windows, source)
         report = SearchReport(
             queries=len(entries) + entries.unsigned,
             without_features=entries.unsigned,
@@ -96,7 +108,7 @@ class IndexSearch:
         how = {"effort": effort, "exclude_self": self.exclude_self, "threads": threads}
         if self.radius is None:
             return index.search(queries, self.k, **how)
-        return index.within(queries, self.radius, first=self.first, **how)
+        return (index.any_within if self.first else index.within)(queries, self.radius, **how)
 
     def _windows(self, index: TextIndex) -> Windows:
         if index.places is None:
@@ -116,5 +128,7 @@ def texts_to_find(texts: Sequence[str]) -> Source:
     return Source(pa.table({"id": ids, "text": list(texts)}))
 
 
-def _entries(index: TextIndex, queries: Source | StrPath, room: Room) -> Entries:
-    return index.sign_source(queries, room) if isinstance(queries, Source) else Entries(load_signatures(queries))
+def _entries(index: TextIndex, queries: Documents | Source, room: Room) -> Entries:
+    if isinstance(queries, str | os.PathLike):
+        return Entries(load_signatures(queries))
+    return index.sign_source(as_source(queries), room)

@@ -10,8 +10,9 @@ from typing import Any
 from sosie.documents.batch import Batch
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
-from sosie.documents.source import Source
+from sosie.documents.source import Documents, Source, as_source
 from sosie.jobs.inputs import StrPath
+from sosie.jobs.warm import prepare
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.signatures.files import save_signatures
@@ -49,18 +50,19 @@ class Signing:
 
     def run(
         self,
-        source: Source,
+        documents: Documents | Source,
         output: Output,
         *,
         reads: Iterable[StrPath] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> SigningReport:
-        """Sign the documents of a source; `reads` is what else is read, and so must not lie in the output."""
-        timing = Timing(progress or Silent())
+        """Sign documents; `reads` is what else is read, and so must not lie in the output."""
+        timing, source = Timing(progress or Silent()), as_source(documents)
         reading = source.batches(threads)
         read = [*(place.path for place in reading.inputs), *reads]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
+            prepare(signing(self.signer), progress=timing.progress, threads=threads)
             signer = fitted(self.signer, source, timing, threads)
             with timing.stage("sign") as stage, RejectLog(directory.path) as log:
                 signed = self._sign(reading, signer, directory, log, threads, stage)
@@ -95,6 +97,12 @@ class Signing:
             signed = stream(reading, signer, keep=keep, **form)
             save_signatures(directory.path, signed, signer, keep.features() if keep else None)
             return signed
+
+
+def signing(signer: Spec | Signer) -> str:
+    """Return the job in `needs.json` whose kernels sign by a method."""
+    spec = signer if isinstance(signer, Spec) else signer.spec
+    return f"sign {spec.method}"
 
 
 def fitted(signer: Spec | Signer, source: Source, timing: Timing, threads: int | None) -> Signer:

@@ -1,6 +1,6 @@
 """The stages of a de-duplication: functions of values that return values, so that a part of a collection can run them.
 
-read -> Collection -> collapse -> Collapsed -> match -> Pairs -> verify -> VerifiedPairs -> cluster -> Clusters
+read -> Collection -> collapse -> Collapsed -> match -> Candidates -> verify -> VerifiedPairs -> cluster -> Clusters
 -> list_pairs -> write
 """
 
@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.clusters.grouping import anchored, second_look, transitive
+from sosie.clusters.grouping import anchored, transitive
 from sosie.clusters.keep import keep_rank
 from sosie.documents.reading import Reading
 from sosie.documents.workplace import Workplace
@@ -22,11 +22,22 @@ from sosie.jobs.auto import choose_join
 from sosie.jobs.parameters import Clustering, DedupParameters
 from sosie.jobs.work import Work
 from sosie.kernels.sets.similarity import Sets
-from sosie.matches.candidates import Exact, Method, by_keys, by_sets, by_signatures, simhash_radius
+from sosie.matches.candidates import (
+    Candidates,
+    Exact,
+    Identical,
+    Method,
+    by_identity,
+    by_keys,
+    by_sets,
+    by_signatures,
+    simhash_radius,
+)
 from sosie.matches.equal.groups import Groups
 from sosie.matches.equal.sets import collapse as collapse_rows
 from sosie.matches.equal.sets import expand, listable
 from sosie.matches.reference import HeldReference, OpenReference
+from sosie.matches.sets.crowded import complete
 from sosie.matches.sets.rows import rows_of, sets_of
 from sosie.matches.sets.similarity import Similarity
 from sosie.matches.sides import Sides
@@ -38,9 +49,7 @@ from sosie.signatures.minhash import Minhash
 from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.finished import FinishedFiles
 from sosie.storage.room import Room
-from sosie.types import Clusters, Features, Pairs, VerifiedPairs
-
-LOOKS = 4  # at pairs that a bounded join left out, at most
+from sosie.types import Clusters, Features, VerifiedPairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +69,7 @@ class Collapsed:
 def hold(reference: OpenReference, job: DedupParameters, room: Room, stage: Progress) -> HeldReference:
     """Read the features of a reference."""
     advance = stage.advance if reference.reading is None else _counting(stage, reference.reading)
-    return reference.hold(job.shingles, room, counts=job.weighted, advance=advance)
+    return reference.hold(job.evidence, room, counts=job.weighted, whole=job.whole, advance=advance)
 
 
 def read(reading: Reading, job: DedupParameters, held: HeldReference | None, work: Work, stage: Progress) -> Collection:
@@ -70,10 +79,11 @@ def read(reading: Reading, job: DedupParameters, held: HeldReference | None, wor
     if collection is None:
         collection = collect(
             reading,
-            job.shingles,
+            job.evidence,
             replace(work.room, keep=checkpoints.key is not None),
             counts=job.weighted,
-            reference=None if held is None else (held.features, held.documents),
+            whole=job.whole,
+            reference=None if held is None else (held.features, held.documents, held.wordless),
             advance=_counting(stage, reading),
         )
         save_collection(checkpoints, reading, collection)
@@ -82,7 +92,8 @@ def read(reading: Reading, job: DedupParameters, held: HeldReference | None, wor
 
 def weigh(collection: Collection, job: DedupParameters, room: Room) -> Similarity:
     """Return how documents are compared, with a weight for every feature where features weigh."""
-    return Similarity(job.similarity, weigh_features(collection.features, job.weighting, room))
+    weights = weigh_features(collection.features, job.weighting, room, collection.stand_ins)
+    return Similarity(job.similarity, weights)
 
 
 def collapse(collection: Collection, similarity: Similarity, keep: str, only: bool) -> Collapsed:
@@ -95,33 +106,35 @@ def collapse(collection: Collection, similarity: Similarity, keep: str, only: bo
     return Collapsed(features, groups, sets, similarity, Sides.of(groups, len(before), only))
 
 
-def match(collapsed: Collapsed, method: Method, threshold: Fraction, room: Room) -> Pairs:
+def match(collapsed: Collapsed, method: Method, threshold: Fraction, room: Room) -> Candidates:
     """Return candidate pairs of groups, with the recall that the method predicts for a pair at the threshold."""
     similarity, features, groups = collapsed.similarity, collapsed.features, collapsed.groups
     if isinstance(method, Exact):
-        pairs = by_sets(collapsed.sets, similarity, threshold, room.threads)
+        found = by_sets(collapsed.sets, similarity, threshold, room.threads)
+    elif isinstance(method, Identical):
+        found = by_identity()
     elif isinstance(method, Minhash):
-        pairs = by_keys(method, features, collapsed.sets, groups, similarity.least_jaccard(threshold), room)
+        found = by_keys(method, features, groups, similarity.least_jaccard(threshold), room)
     else:
         radius = simhash_radius(method, similarity, threshold)
         join = choose_join(len(groups), method.bits, radius)
-        pairs = by_signatures(method, features, groups, similarity, radius, join, room.threads)
-    return collapsed.sides.of_interest(pairs)
+        found = by_signatures(method, features, groups, similarity, radius, join, room.threads)
+    return replace(found, pairs=collapsed.sides.of_interest(found.pairs))
 
 
-def verify(collapsed: Collapsed, pairs: Pairs, threshold: Fraction, threads: int | None) -> VerifiedPairs:
-    """Return the pairs that reach the threshold, and those that second looks find where a join was bounded."""
+def verify(
+    collapsed: Collapsed, candidates: Candidates, threshold: Fraction, how: Clustering, threads: int | None
+) -> VerifiedPairs:
+    """Return the pairs that reach the threshold; of lists that very many groups share, at least those that decide."""
     sets, similarity, sides = collapsed.sets, collapsed.similarity, collapsed.sides
-    verified = verify_rows(sets, pairs, threshold, threads, similarity=similarity)
-    if not pairs.counters.get("bounded_lists"):
+    verified = verify_rows(sets, candidates.pairs, threshold, threads, similarity=similarity)
+    if candidates.dense is None:
         return verified
-    for _ in range(LOOKS):  # as long as they find something: whom one of them drops may have stood for others
-        known = len(verified)
-        clusters = anchored(len(sets.starts), sides.deciding(verified))
-        verified = sides.of_interest(second_look(sets, verified, clusters, threshold, threads, similarity))
-        if len(verified) == known:
-            break
-    return verified
+    connected = how == "transitive"
+    found = complete(
+        sets, similarity, threshold, verified, candidates.dense, sides, connected=connected, threads=threads
+    )
+    return sides.of_interest(found)
 
 
 def cluster(collapsed: Collapsed, verified: VerifiedPairs, how: Clustering, threads: int | None) -> Clusters:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sosie import __version__
 from sosie.documents.reading import Reading
-from sosie.documents.source import Source
+from sosie.documents.source import Source, as_source
 from sosie.documents.workplace import Workplace, workplace
 from sosie.jobs.auto import in_memory
 from sosie.jobs.parameters import DedupParameters
@@ -52,7 +52,7 @@ class Work:
 
 def open_inputs(job: DedupParameters, documents: Any, against: Any, threads: int | None) -> DedupInputs:
     """List the inputs and find their columns."""
-    source = documents if isinstance(documents, Source) else Source(documents)
+    source = as_source(documents)
     reading = source.batches(threads, job.order)
     return DedupInputs(source, reading, None if against is None else as_reference(against).open(threads))
 

@@ -22,7 +22,7 @@ from sosie.kernels.tables.hamming_join import (
     split_parts,
 )
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
-from sosie.matches.check import check_join
+from sosie.matches.check import check_join, check_pairs
 from sosie.matches.equal.signatures import join_distinct
 from sosie.matches.order import ordered_pairs
 from sosie.parallel import ordered_map, thread_count
@@ -33,12 +33,19 @@ _SAMPLE = 2048  # rows from which the size of groups is estimated
 _SORT = 8.0  # the cost of a row in a table, in comparisons of one word
 
 
-def join_blocks(a: Signatures, b: Signatures | None = None, radius: int = 3, threads: int | None = None) -> Pairs:
+def join_blocks(
+    a: Signatures,
+    b: Signatures | None = None,
+    radius: int = 3,
+    threads: int | None = None,
+    *,
+    max_pairs: int | None = None,
+) -> Pairs:
     """Return all pairs of rows at most `radius` apart: inside a collection, or between two.
 
-    Equal rows are compared once. Groups of more than 64 equal rows are not written with all their pairs: each row is
-    paired with the first of the group, and with the first of any near group; the counters `bounded_groups` and
-    `bounded_pairs` say how many groups and how many pairs that left out.
+    Equal rows are compared once. More than `max_pairs` pairs are refused. Without a limit, groups of more than 64 equal
+    rows are not written with all their pairs: each row is paired with the first of the group, and with the first of any
+    near group; the counters `bounded_groups` and `bounded_pairs` say how many groups and pairs that left out.
 
     >>> rows = Signatures(np.array([0b1111, 0b1110, 0b0000], np.uint64))
     >>> pairs = join_blocks(rows, radius=2)
@@ -53,9 +60,11 @@ def join_blocks(a: Signatures, b: Signatures | None = None, radius: int = 3, thr
     if b is None and len(a) > 1:  # most collections hold no equal rows; where they do, one is met soon
         pairs = find(a.words, 0)
         if pairs is not None:
+            if max_pairs is not None:
+                check_pairs(len(pairs), max_pairs)
             counters = {**pairs.counters, "bounded_groups": 0, "bounded_pairs": 0}
             return ordered_pairs(pairs.a, pairs.b, counters, recall=1.0)
-    return join_distinct(a, b, find)
+    return join_distinct(a, b, find, max_pairs)
 
 
 def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs | None:

@@ -7,16 +7,24 @@ import numpy as np
 from sosie.arrays import aligned_zeros, read_only
 from sosie.kernels.planes.layout import BLOCK, ask_planes, plane_count, set_rows
 from sosie.kernels.planes.within import plane_within, room_within
-from sosie.matches.check import check_join
+from sosie.matches.check import check_join, check_pairs
 from sosie.matches.equal.signatures import join_distinct
 from sosie.parallel import ordered_map
 from sosie.types import I64, U64, Pairs, Signatures
 
 _TILE = 64  # rows that share a pass over the others
+_SAMPLED = 16  # tiles that tell how many pairs to expect
 _MANY = 2**62
 
 
-def join_brute(a: Signatures, b: Signatures | None = None, radius: int = 3, threads: int | None = None) -> Pairs:
+def join_brute(
+    a: Signatures,
+    b: Signatures | None = None,
+    radius: int = 3,
+    threads: int | None = None,
+    *,
+    max_pairs: int | None = None,
+) -> Pairs:
     """Return all pairs of rows at most `radius` apart, as `join_blocks` does, for any radius.
 
     >>> rows = Signatures(np.array([0b1111, 0b1110, 0b0000], np.uint64))
@@ -24,10 +32,10 @@ def join_brute(a: Signatures, b: Signatures | None = None, radius: int = 3, thre
     [1, 2, 2]
     """
     check_join(a, b, radius, a.bits)
-    return join_distinct(a, b, lambda words, split: _join(words, split, a.bits, radius, threads))
+    return join_distinct(a, b, lambda words, split: _join(words, split, a.bits, radius, threads, max_pairs), max_pairs)
 
 
-def _join(words: U64, split: int, bits: int, radius: int, threads: int | None) -> Pairs:
+def _join(words: U64, split: int, bits: int, radius: int, threads: int | None, max_pairs: int | None) -> Pairs:
     others = words[split:]
     blocks = -(-len(others) // BLOCK)
     planes, live = aligned_zeros((blocks, plane_count(bits), BLOCK // 64)), aligned_zeros((blocks, BLOCK // 64))
@@ -50,7 +58,12 @@ def _join(words: U64, split: int, bits: int, radius: int, threads: int | None) -
             right.append(b[later])
         return np.concatenate(left), np.concatenate(right)
 
-    found = list(ordered_map(run, range(0, split or len(words), _TILE), threads))
+    tiles = range(0, split or len(words), _TILE)
+    if max_pairs is not None and len(tiles) > 2 * _SAMPLED:
+        some = tiles[:: len(tiles) // _SAMPLED]
+        expected = sum(len(a) for a, _ in ordered_map(run, some, threads)) * len(tiles) // len(some)
+        check_pairs(expected, max_pairs, about=True)
+    found = list(ordered_map(run, tiles, threads))
     comparisons = split * len(others) if split else len(words) * (len(words) - 1) // 2
     left, right = (np.concatenate(column) for column in zip(*found, strict=True))
     return Pairs(left, right, {"comparisons": comparisons}, recall=1.0)

@@ -1,4 +1,4 @@
-"""How a collection of feature sets is joined with itself: exactly, by minhash keys or by simhash signatures.
+"""How a collection of feature sets is joined with itself: exactly, by minhash keys, by simhash signatures, or not.
 
 Each method gives candidates for verification and says what share of the similar pairs it expects to find.
 """
@@ -15,9 +15,9 @@ from sosie.kernels.sets.similarity import Sets
 from sosie.matches.equal.groups import Groups
 from sosie.matches.join import SignatureJoin, join_signatures
 from sosie.matches.keys import DENSE, key_groups
-from sosie.matches.order import ordered_pairs
-from sosie.matches.sets.join import join_similar, link_dense
-from sosie.matches.sets.partitions import FEW, PAIRS
+from sosie.matches.sets.dense import DenseLists, dense_lists
+from sosie.matches.sets.join import join_sparse
+from sosie.matches.sets.partitions import listed_at_most
 from sosie.matches.sets.similarity import Similarity
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
@@ -32,34 +32,54 @@ class Exact:
     shingles: Shingles = Shingles()
 
 
-Method = Exact | Minhash | Simhash
+@dataclass(frozen=True)
+class Identical:
+    """No shingles: texts are compared byte for byte, without folding, and only what is identical is found."""
+
+
+Method = Exact | Minhash | Simhash | Identical
 
 SIMHASH_RECALL = 0.99  # of the pairs at the threshold
 
 
-def by_sets(sets: Sets, similarity: Similarity, threshold: Fraction, threads: int | None) -> Pairs:
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Pairs to be verified, and the lists of rows whose pairs are not among them, because there may be very many.
+
+    The recall of the pairs is what is to be expected once the lists are looked through.
+    """
+
+    pairs: Pairs
+    dense: DenseLists | None = None
+
+
+def by_sets(sets: Sets, similarity: Similarity, threshold: Fraction, threads: int | None) -> Candidates:
     """Return every pair of sets that reaches the threshold: exactly, so that all are found."""
-    return replace(join_similar(sets, similarity, threshold, threads), recall=1.0)
+    found = join_sparse(sets, similarity, threshold, threads)
+    return Candidates(replace(found.pairs, recall=1.0), found.dense)
 
 
-def by_keys(method: Minhash, features: Features, sets: Sets, groups: Groups, threshold: Fraction, room: Room) -> Pairs:
+def by_identity() -> Candidates:
+    """Return the pairs of groups of identical texts: none, as whatever is identical is in one group."""
+    none = np.empty(0, np.int64)
+    return Candidates(Pairs(none, none, {"comparisons": 0}, recall=1.0))
+
+
+def by_keys(method: Minhash, features: Features, groups: Groups, threshold: Fraction, room: Room) -> Candidates:
     """Return the pairs of groups that share a minhash key; the threshold is a Jaccard similarity.
 
-    `sets` holds the representatives of the groups, which are rows of `features`.
+    The representatives of the groups are rows of `features`.
     """
-    most = max(4 * PAIRS * len(groups), FEW)  # a pair counts in every table where it shares a key
+    most = 4 * listed_at_most(len(groups))  # a pair counts in every table where it shares a key
     first = groups.representatives
     with method.fit().key_columns(features, first, room) as columns:
         found = key_groups(columns, DENSE, most=most, threads=room.threads)
-    linked_a, linked_b, counted = link_dense(sets, threshold, found.offsets, found.members)
-    counters = {
-        "keys": method.bands,
-        "comparisons": len(found.a) + counted["linked"],
-        "bounded_lists": counted["bounded_lists"],
-        "bounded_comparisons": counted["bounded_comparisons"],
-    }
-    a, b = np.concatenate([found.a, linked_a]), np.concatenate([found.b, linked_b])
-    return replace(ordered_pairs(a, b, counters, distinct=False), recall=method.recall(float(threshold)))
+    counters = {"keys": method.bands, "comparisons": len(found.a), "bounded_lists": 0, "unlisted_pairs": 0}
+    pairs = Pairs(found.a, found.b, counters, method.recall(float(threshold)))
+    if not len(found.members):
+        return Candidates(pairs)
+    sizes = features.sizes[first].astype(np.float64)
+    return Candidates(pairs, dense_lists(len(groups), found.members, found.offsets, sizes[found.members]))
 
 
 def simhash_radius(method: Simhash, similarity: Similarity, threshold: Fraction) -> int:
@@ -75,7 +95,7 @@ def by_signatures(
     radius: int,
     join: SignatureJoin,
     threads: int | None,
-) -> Pairs:
+) -> Candidates:
     """Return the pairs of groups whose simhash signatures are within the radius.
 
     The representatives of the groups are rows of `features`; weights are aligned with its hashes.
@@ -83,7 +103,7 @@ def by_signatures(
     signatures = _signed(method, features, similarity, threads)
     signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
     pairs = join_signatures(signed, radius=radius, method=join, threads=threads)
-    return replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL)
+    return Candidates(replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL))
 
 
 def _signed(method: Simhash, features: Features, similarity: Similarity, threads: int | None) -> Signatures:

@@ -23,9 +23,12 @@ def join_signatures(
     *,
     radius: int,
     method: SignatureJoin,
+    max_pairs: int | None = None,
     threads: int | None = None,
 ) -> Pairs:
     """Return all pairs of signatures within the radius; both methods find the same.
+
+    More than `max_pairs` are refused; without a limit, groups of very many equal rows are written as stars.
 
     >>> import numpy as np
     >>> signatures = Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64))
@@ -34,7 +37,7 @@ def join_signatures(
     """
     if method not in _JOINS:
         raise UsageError(f"method must be {' or '.join(get_args(SignatureJoin))}, got {method!r}")
-    return _JOINS[method](a, b, radius, threads)
+    return _JOINS[method](a, b, radius, threads, max_pairs=max_pairs)
 
 
 def blocks_pay(rows: int, bits: int, radius: int) -> bool:

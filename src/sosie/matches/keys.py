@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sosie.kernels.tables.keys import count_pairs, group_by_key, write_pairs
-from sosie.matches.check import check_keys
-from sosie.matches.order import distinct_packed, ordered_pairs, unpacked
+from sosie.matches.check import MAX_PAIRS, check_keys, check_pairs
+from sosie.matches.order import distinct_packed, unpacked
 from sosie.parallel import ordered_map
 from sosie.storage.resident import give_back
 from sosie.types import I64, U64, Keys, Pairs
 
-DENSE = 1024  # rows with one key beyond which not all pairs are written
+DENSE = 1024  # rows with one key beyond which a group is set apart
 CROWDED = 16  # the same, where there would be more pairs than asked for
 PART = 1 << 22  # rows of a table that one task groups
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -33,13 +33,11 @@ class KeyGroups:
     members: I64
 
 
-def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pairs:
+def join_keys(a: Keys, b: Keys | None = None, *, max_pairs: int = MAX_PAIRS, threads: int | None = None) -> Pairs:
     """Return all pairs of rows that share a key in at least one table: inside a collection, or between two.
 
-    A group of more than 1024 rows with the same key is written as a star: each row with the first (of the other
-    collection, where there are two). The counters `bounded_groups` and `bounded_pairs` say for how many groups, and
-    how many pairs these would have had; some of those may share another key, and are written then. Which share of the
-    similar pairs have a key in common is not known here: the recall is that of the method that made the keys.
+    More than `max_pairs` are refused. Which share of the similar pairs have a key in common is not known here: the
+    recall is that of the method that made the keys.
 
     >>> pairs = join_keys(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64)))
     >>> pairs.a.tolist(), pairs.b.tolist()
@@ -52,14 +50,9 @@ def join_keys(a: Keys, b: Keys | None = None, threads: int | None = None) -> Pai
         values, split = np.concatenate([a.values, b.values]), len(a)
         if not len(a) or not len(b):
             values, split = values[:0], 0
-    groups = _group(list(values.T), split, DENSE, threads)
-    if not len(groups.members):
-        return Pairs(groups.a, groups.b - split, {"bounded_groups": 0, "bounded_pairs": 0})
-    stars = [_star(members, split) for members in np.split(groups.members, groups.offsets[1:-1])]
-    left = np.concatenate([groups.a, *(star[0] for star in stars)])
-    right = np.concatenate([groups.b, *(star[1] for star in stars)])
-    counters = {"bounded_groups": len(stars), "bounded_pairs": sum(star[2] for star in stars)}
-    return ordered_pairs(left, right - split, counters, distinct=False)
+    groups = _group(list(values.T), split, len(values), threads, max_pairs=max_pairs)
+    check_pairs(len(groups.a), max_pairs)
+    return Pairs(groups.a, groups.b - split)
 
 
 def key_groups(
@@ -77,7 +70,14 @@ def key_groups(
     return _group(columns, 0, limit, threads, most)
 
 
-def _group(columns: Sequence[U64], split: int, limit: int, threads: int | None, most: int | None = None) -> KeyGroups:
+def _group(
+    columns: Sequence[U64],
+    split: int,
+    limit: int,
+    threads: int | None,
+    most: int | None = None,
+    max_pairs: int | None = None,
+) -> KeyGroups:
     """Group the rows of every table, `columns[t]` being the keys of table t, in parts that fit into little memory."""
     rows = len(columns[0]) if len(columns) else 0
     parts = 1 << max(rows // PART, 0).bit_length()
@@ -101,7 +101,10 @@ def _group(columns: Sequence[U64], split: int, limit: int, threads: int | None, 
 
     def pairs_of(task: tuple[int, int]) -> tuple[U64, list[I64]]:
         offsets, members = grouped(*task)
-        pairs = np.empty(count_pairs(offsets, members, split, limit), np.uint64)
+        count = count_pairs(offsets, members, split, limit)
+        if max_pairs is not None:
+            check_pairs(count, max_pairs)  # of one table alone
+        pairs = np.empty(count, np.uint64)
         write_pairs(offsets, members, split, limit, pairs)
         dense = [members[offsets[group] : offsets[group + 1]] for group in np.flatnonzero(np.diff(offsets) > limit)]
         return pairs, [rows for rows in dense if split == 0 or rows[0] < split <= rows[-1]]
@@ -125,15 +128,3 @@ def _pairs_within(offsets: I64, limit: int) -> int:
     sizes = np.diff(offsets)
     sizes = sizes[sizes <= limit]
     return int((sizes * (sizes - 1) // 2).sum())
-
-
-def _star(members: I64, split: int) -> tuple[I64, I64, int]:
-    """Return the pairs that stand for a dense group, and how many pairs it has besides."""
-    if split == 0:
-        others = members[1:]
-        return np.full(len(others), members[0]), others, len(others) * (len(members) - 2) // 2
-    middle = int(np.searchsorted(members, split))
-    left, right = members[:middle], members[middle:]
-    pairs_a = np.concatenate([left, np.full(len(right) - 1, left[0])])
-    pairs_b = np.concatenate([np.full(len(left), right[0]), right[1:]])
-    return pairs_a, pairs_b, len(left) * len(right) - len(pairs_a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,19 @@ import numpy as np
 import pyarrow as pa
 
 from sosie.documents.reading import Reading
-from sosie.documents.source import Source
+from sosie.documents.source import Source, as_source
 from sosie.errors import MismatchError, UsageError
 from sosie.features.collect import collect
-from sosie.features.shingles import Shingles
+from sosie.features.whole import Evidence, WholeText
 from sosie.signatures.files import load_features
 from sosie.storage.manifest import MANIFEST, artefact_kind
 from sosie.storage.room import Room
-from sosie.types import I64, Features
+from sosie.types import I64, Bools, Features
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """What documents are held against: a `Source`, paths, a table, or a directory that `sosie sign --features` wrote.
+    """What documents are held against: what a `Source` is made of, or a directory that `sosie sign --features` wrote.
 
     With `only`, documents are compared with the reference alone, and not with each other.
     """
@@ -38,7 +38,7 @@ class Reference:
         documents = self.documents
         if is_stored(documents):
             return OpenReference(self.only, directory=Path(documents))
-        source = documents if isinstance(documents, Source) else Source(documents)
+        source = as_source(documents)
         return OpenReference(self.only, source, source.batches(threads))
 
 
@@ -62,19 +62,27 @@ class OpenReference:
     directory: Path | None = None
 
     def hold(
-        self, shingles: Shingles, room: Room, *, counts: bool, advance: Callable[[int], None] = lambda count: None
+        self,
+        shingles: Evidence,
+        room: Room,
+        *,
+        counts: bool,
+        whole: bool = False,
+        advance: Callable[[int], None] = lambda count: None,
     ) -> HeldReference:
-        """Read the features of all documents of the reference."""
+        """Read the features of all documents of the reference; with `whole`, one without has those of its bytes."""
         if self.directory is not None:
             return self._stored(shingles, counts)
         assert self.reading is not None
-        found = collect(self.reading, shingles, room, counts=counts, advance=advance)
+        found = collect(self.reading, shingles, room, counts=counts, whole=whole, advance=advance)
         inputs = [place.title or str(place.path) for place in self.reading.inputs]
         held = HeldReference(found.features, found.documents, self.reading.documents, self.reading.ids.take, inputs)
-        return held.of(self, rejected=len(found.rejects))
+        return replace(held.of(self, rejected=len(found.rejects)), wordless=found.wordless)
 
-    def _stored(self, shingles: Shingles, counts: bool) -> HeldReference:
+    def _stored(self, shingles: Evidence, counts: bool) -> HeldReference:
         assert self.directory is not None
+        if isinstance(shingles, WholeText):
+            raise UsageError(f"{self.directory}: holds features, and texts are compared byte for byte. Give the texts.")
         features, ids, made_of = load_features(self.directory)
         if made_of != shingles:
             changed = f", where {shingles.stop_words} holds other words now" if str(made_of) == str(shingles) else ""
@@ -107,6 +115,7 @@ class HeldReference:
     """The features of a reference: row i is its document number `documents[i]`, of `total`.
 
     `ids` gives the ids of document numbers. The texts can be read again by `reading`, None where they are not at hand.
+    `wordless` rows have no features of their own, whatever stands for them.
     """
 
     features: Features
@@ -117,6 +126,11 @@ class HeldReference:
     only: bool = False
     rejected: int = 0
     reading: Reading | None = None
+    wordless: Bools = field(default_factory=lambda: np.empty(0, np.bool_), repr=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.wordless):
+            object.__setattr__(self, "wordless", np.asarray(self.features.sizes == 0))
 
     def of(self, opened: OpenReference, rejected: int = 0) -> HeldReference:
         """Return what is held together with how it was opened."""

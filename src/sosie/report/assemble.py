@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,10 +49,11 @@ def report_on(
     Where comparisons were left out, no recall is predicted.
     """
     reading, held, pairs = outcome.reading, outcome.held, outcome.found
-    without = int((collection.features.sizes[len(collection.before) :] == 0).sum())
+    without = collection.documents[collection.wordless[len(collection.before) :]]
     counts = Counts.of(
-        reading.documents, len(outcome.rejects), without, outcome.grouped, pairs, against=held is not None
+        reading.documents, len(outcome.rejects), len(without), outcome.grouped, pairs, against=held is not None
     )
+    counts = replace(counts, dropped_without_features=int((~outcome.grouped.kept[without]).sum()))
     recall = None if pairs.counters.get("bounded_lists") else pairs.recall
     return Report(
         parameters=parameters,
@@ -62,7 +64,7 @@ def report_on(
         against=None if held is None else Against(tuple(held.inputs), held.total, held.rejected, held.only),
         counts=counts,
         text_bytes=int(collection.lengths.sum()),
-        features=len(collection.features.hashes),
+        features=len(collection.features.hashes) - collection.stand_ins,
         predicted_recall=None if recall is None else round(recall, 6),
         counters=dict(pairs.counters),
         warnings=tuple(warnings(counts, pairs.counters)),

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from sosie.evaluation.sampling.compare import Comparison
-from sosie.evaluation.sampling.recall import SampledRecall, affordable, draw, measure_recall
+from sosie.evaluation.sampling.draw import affordable, draw
+from sosie.evaluation.sampling.recall import SampledRecall, measure_recall
 from sosie.features.collect import Collection
 from sosie.matches.equal.groups import Groups
 from sosie.matches.sets.rows import sets_of
@@ -43,6 +44,6 @@ def check(
     drawn = draw(len(collection.documents), SAMPLE, SEED) + len(collection.before)
     drawn = affordable(compared, groups, drawn, threshold, BUDGET)
     kept = np.concatenate([np.ones(len(collection.before), np.bool_), outcome.grouped.kept[collection.documents]])
-    measured, near = measure_recall(compared, groups, drawn, found, kept, threshold, threads)
-    measured = replace(measured, documents=len(collection.documents))  # what was drawn from: not the reference
+    before = len(collection.before)
+    measured, near = measure_recall(compared, groups, drawn, found, kept, threshold, threads, reference=before)
     return measured, replace(near, a=numbers[near.a], b=numbers[near.b])

@@ -18,7 +18,10 @@ from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog, Rejects
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
 from sosie.matches.reference import HeldReference
+from sosie.report.frames import as_pandas, as_polars, filter_rows
 from sosie.report.report import Report
+from sosie.report.summary import report_lines
+from sosie.shown import as_html, as_text
 from sosie.storage.finished import FinishedFiles
 from sosie.types import I64, Bools, Clusters, VerifiedPairs
 
@@ -94,7 +97,7 @@ class Outcome:
 
     @property
     def mask(self) -> Bools:
-        """Whether each document is kept: `table.filter(result.mask)`."""
+        """Whether each document is kept; `filter` applies it to a table."""
         return np.asarray(self.decisions.state == KEPT)
 
     @property
@@ -140,6 +143,29 @@ class Outcome:
             found["reference"] = pa.array(self.is_foreign(rows))
         return pa.table(found)
 
+    def to_arrow(self) -> Any:
+        """Return a table with a row for each document, in order: id, kept, cluster, duplicate_of, similarity.
+
+        A document that was rejected is not kept, and has no reasons.
+        """
+        rows = np.arange(self.reading.documents)
+        return self.columns(rows).add_column(0, "id", [self.reading.ids.take(rows)])
+
+    def to_pandas(self) -> Any:
+        """Return the table of `to_arrow` as a pandas DataFrame."""
+        return as_pandas(self.to_arrow())
+
+    def to_polars(self) -> Any:
+        """Return the table of `to_arrow` as a Polars DataFrame."""
+        return as_polars(self.to_arrow())
+
+    def filter(self, table: Any) -> Any:
+        """Return the rows that stay of a table, column or list of all documents, in its own type.
+
+        PyArrow, pandas, Polars, NumPy, Hugging Face datasets, lists and dicts of columns.
+        """
+        return filter_rows(table, self.mask)
+
     def write_tables(self, directory: Path) -> None:
         """Write pairs.parquet, clusters.parquet and, where there are any, rejected.jsonl."""
         pq.write_table(self.pairs, directory / "pairs.parquet", compression="zstd")
@@ -173,3 +199,10 @@ class Deduplication(Outcome):
 
     report: Report = field(kw_only=True)
     near: VerifiedPairs | None = field(default=None, repr=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        return as_text("Deduplication", report_lines(self.report))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return as_html("Deduplication", report_lines(self.report))

@@ -1,7 +1,8 @@
 """What differs between two texts, word by word, as the comparison reads words: for people to look at.
 
 A text becomes chunks, each a word with what follows it up to the next word; chunks are compared by the folded word. So
-case, punctuation and spacing, which do not count for the similarity, are told apart from words that do.
+case, punctuation and spacing, which do not count for the similarity, are told apart from words that do. In code every
+token counts as it is written, and spacing does not.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from difflib import SequenceMatcher
 from itertools import groupby, pairwise
 from typing import Literal
 
-from sosie.text.words import fold
+from sosie.text.words import code_tokens, fold
 
 Kind = Literal["same", "respelt", "changed", "rest"]
 
@@ -46,16 +47,19 @@ class Stretch:
         return "".join(self.chunks)
 
 
-def differences(a: str, b: str) -> tuple[list[Stretch], list[Stretch]]:
-    """Return both texts as runs; the runs of a side, joined, are its text.
+def differences(a: str, b: str, code: bool = False) -> tuple[list[Stretch], list[Stretch]]:
+    """Return both texts as runs; the runs of a side, joined, are its text. With `code`, tokens stand for words.
 
     >>> left, right = differences("A rose, is a rose", "a rose is one rose")
     >>> [(run.kind, run.text) for run in left]
     [('respelt', 'A rose, '), ('same', 'is '), ('changed', 'a '), ('same', 'rose')]
     >>> [(run.kind, run.text) for run in right]
     [('respelt', 'a rose '), ('same', 'is '), ('changed', 'one '), ('same', 'rose')]
+    >>> [(run.kind, run.text) for run in differences("if a < b:", "if a>b:", code=True)[0]]
+    [('same', 'if a '), ('changed', '< '), ('same', 'b:')]
     """
-    (chunks_a, keys_a), (chunks_b, keys_b) = _chunks(a), _chunks(b)
+    cut = _code_chunks if code else _chunks
+    (chunks_a, keys_a), (chunks_b, keys_b) = cut(a), cut(b)
     head, tail = _common_ends(keys_a, keys_b)
     kinds_a: list[Kind] = ["changed" if i < head + WORDS else "rest" for i in range(len(chunks_a))]
     kinds_b: list[Kind] = ["changed" if i < head + WORDS else "rest" for i in range(len(chunks_b))]
@@ -103,6 +107,18 @@ def _chunks(text: str) -> tuple[list[str], list[str]]:
     chunks = [text[start:stop] for start, stop in pairwise(starts)]
     keys = fold("\n".join([text[start:stop] for start, stop in spans])).split("\n")
     return chunks, keys
+
+
+def _code_chunks(text: str) -> tuple[list[str], list[str]]:
+    """Cut code into chunks, each a token with the white space after it, and return them with their keys: the tokens."""
+    readable = re.sub("[\ud800-\udfff]", "\ufffd", text)
+    tokens, starts, at = code_tokens(readable), [], 0
+    for token in tokens:
+        starts.append(readable.index(token, at))
+        at = starts[-1] + len(token)
+    if not tokens:
+        return ([text], [text]) if text else ([], [])
+    return [text[start:stop] for start, stop in pairwise([0, *starts[1:], len(text)])], tokens
 
 
 def _common_ends(a: list[str], b: list[str]) -> tuple[int, int]:

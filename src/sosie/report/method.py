@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sosie.report.panels import name, safe
-from sosie.report.summary import counted, percent
+from sosie.report.summary import counted, of_reference, percent, unit_name
 
 INPUTS = 50  # files listed by name
 _STAYS = {"first": "the first one", "longest": "the longest one", "newest": "the newest one", "max": "the greatest one"}
@@ -21,14 +21,15 @@ def method_section(report: dict[str, Any]) -> str:
     parameters = report["parameters"]
     rows = [
         *((label, safe(value)) for label, value in _flat({"parameters": parameters})),
-        ("text", f"{size(report['text_bytes'])}, {report['features']:,} features"),
+        (
+            "text",
+            size(report["text_bytes"]) + ("" if _is_identical(parameters) else f", {report['features']:,} features"),
+        ),
         *((f"counted: {key}", safe(f"{value:,}")) for key, value in sorted(report["counters"].items())),
     ]
     table = "".join(f"<tr><th>{safe(label)}</th><td>{value}</td></tr>" for label, value in rows)
     return (
-        f"<p>{_read(parameters)} folded (case, width and compatibility forms do not count) and turned into features: "
-        f"{_features(parameters['method']['shingles'])}. They were compared by {_compared(parameters)}, at least "
-        f"{parameters['threshold']:g}. Of similar documents, "
+        f"<p>{_read(parameters)} {_done(parameters)}. Of similar documents, "
         f"{_stays(parameters['keep'])}; {_rule(parameters)}.{_against(report)}</p>\n"
         f"<p>{_predicted(report)} {_measured(report.get('measured'))}</p>\n"
         f"<details><summary>All parameters</summary><table>{table}</table></details>\n{_inputs(report['inputs'])}"
@@ -62,6 +63,28 @@ def _read(parameters: dict[str, Any]) -> str:
     return html.get(parameters.get("html", ""), "Texts were")
 
 
+def _done(parameters: dict[str, Any]) -> str:
+    """Say how texts were read and compared."""
+    if _is_identical(parameters):
+        return "compared byte for byte, without folding: only identical ones are duplicates"
+    shingles = parameters["method"]["shingles"]
+    bare = ", byte for byte where there are none" if parameters.get("wordless") == "identical" else ""
+    return (
+        f"{_folded(shingles)} turned into features: {_features(shingles)}. They were compared by"
+        f" {_compared(parameters)}, at least {parameters['threshold']:g}{bare}"
+    )
+
+
+def _is_identical(parameters: dict[str, Any]) -> bool:
+    return bool(parameters["method"]["method"] == "identical")
+
+
+def _folded(shingles: dict[str, Any]) -> str:
+    if shingles["unit"] == "code":
+        return "read as code (case counts, white space does not) and"
+    return "folded (case, width and compatibility forms do not count) and"
+
+
 def _features(shingles: dict[str, Any]) -> str:
     """Say what shingles are.
 
@@ -69,11 +92,15 @@ def _features(shingles: dict[str, Any]) -> str:
     ('runs of 3 words', 'single characters')
     >>> _features({"width": 2, "unit": "prefix"})
     'beginnings of words, up to 2 characters'
+    >>> _features({"width": 5, "unit": "code"})
+    'runs of 5 tokens of code (identifiers, numbers, single operator characters)'
     """
     if shingles["unit"] == "prefix":
         return f"beginnings of words, up to {shingles['width']} characters"
-    width, unit = shingles["width"], "character" if shingles["unit"] == "char" else "word"
+    width, unit = shingles["width"], unit_name(shingles["unit"])
     said = f"single {unit}s" if width == 1 else f"runs of {width} {unit}s"
+    if shingles["unit"] == "code":
+        said += " of code (identifiers, numbers, single operator characters)"
     if "stem" in shingles:
         said += f", of their stems ({safe(shingles['stem']['algorithm'])})"
     if "stop_words" in shingles:
@@ -136,7 +163,8 @@ def _measured(measured: dict[str, Any] | None) -> str:
         return f"{drawn}: none of them is similar to another."
     low, high = measured["interval"]
     return (
-        f"{drawn}: {measured['found_pairs']:,} of their {measured['true_pairs']:,} similar pairs were found,"
+        f"{drawn}: {measured['found_pairs']:,} of their {measured['true_pairs']:,} similar pairs were"
+        f" found{of_reference(measured)},"
         f" {percent(measured['recall'])} (95 % confidence: {percent(low)} to {percent(high)});"
         f" {percent(measured['settled'])} of the pairs are settled: not both documents stay. Of the"
         f" {measured['kept']:,} sampled documents that stay, {measured['missed']:,} are similar to another that stays."

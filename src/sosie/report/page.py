@@ -47,6 +47,8 @@ def _page(result: Deduplication, examples: Examples, texts: dict[int, str]) -> s
         ("sample", "A random sample", sample_panels(examples.sample, report["counts"]["dropped"], shown)),
         ("cost", "Time and memory", _cost(report)),
     ]
+    if report["parameters"]["similarity"] == "identical":  # nothing is nearly so
+        sections = [section for section in sections if section[0] != "threshold"]
     links = "".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in sections)
     some = ' class="some"' if report["warnings"] else ""
     body = "\n".join(
@@ -116,7 +118,7 @@ def _footer(report: dict[str, Any]) -> str:
 
 def _warnings(report: dict[str, Any], examples: Examples, shown: Shown) -> str:
     if not report["warnings"]:
-        return "<p>None: no giant cluster, and no comparison was left out.</p>\n"
+        return "<p>None: no giant cluster, and all pairs are listed.</p>\n"
     said = "<ul>" + "".join(f"<li>{safe(warning)}</li>" for warning in report["warnings"]) + "</ul>\n"
     crowded = giant(report["counts"]["largest_cluster"], report["counts"]["documents"]) or report["counters"].get(
         "bounded_lists"

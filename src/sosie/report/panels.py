@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sosie.documents.write import DROPPED
-from sosie.evaluation.sampling.recall import MARGIN
+from sosie.evaluation.sampling.draw import MARGIN
 from sosie.report.deduplication import Deduplication
 from sosie.report.differences import Kind, Stretch, differences, shorten
 from sosie.report.examples import Example, Examples, LargeCluster
@@ -32,6 +32,7 @@ class Shown:
     def __init__(self, result: Deduplication, texts: dict[int, str]) -> None:
         rows = np.fromiter(texts, np.int64, len(texts))
         self.texts = texts
+        self.code = result.report.parameters.method.get("shingles", {}).get("unit") == "code"
         self.ids = dict(zip(rows.tolist(), result.ids(rows).to_pylist(), strict=True))
         foreign = result.is_foreign(rows)
         states = result.decisions.state[np.where(foreign, 0, rows)] if len(rows) else rows
@@ -41,10 +42,10 @@ class Shown:
     def panel(self, example: Example, opened: bool) -> str:
         """Show two documents beside each other."""
         title = f"<b>{_similarity(example.similarity)}</b> {self.name(example.a)} and {self.name(example.b)}"
-        if example.total is not None:
+        if example.total is not None and self.texts[example.a] != self.texts[example.b]:
             title += f' <span class="soft">{example.shared:,} of {example.total:,} features shared</span>'
         sides = (self._heading(example.a), self._heading(example.b))
-        return _panel(title, sides, (self.texts[example.a], self.texts[example.b]), opened)
+        return _panel(title, sides, (self.texts[example.a], self.texts[example.b]), opened, self.code)
 
     def panels(self, examples: list[Example] | None) -> str:
         """Show examples, the first ones open."""
@@ -143,10 +144,10 @@ def name(identifier: object) -> str:
     return f"<bdi><code>{safe(shown)}</code></bdi>"
 
 
-def _panel(title: str, sides: tuple[str, str], texts: tuple[str, str], opened: bool) -> str:
+def _panel(title: str, sides: tuple[str, str], texts: tuple[str, str], opened: bool, code: bool) -> str:
     """Return a fold with two texts; `title` and the headings of the `sides` are HTML."""
     cut = any(len(text) > CHARACTERS for text in texts)
-    left, right = differences(texts[0][:CHARACTERS], texts[1][:CHARACTERS])
+    left, right = differences(texts[0][:CHARACTERS], texts[1][:CHARACTERS], code)
     bodies = (shorten(left), shorten(right))
     shortened = any(run.omitted for body in bodies for run in body)
     notes = _notes({run.kind for run in (*left, *right)}, cut, shortened)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sosie.evaluation.sampling.recall import SampledRecall
+from sosie.matches.candidates import Identical
 from sosie.report.timing import StageCost
 from sosie.types import Clusters, Counters, VerifiedPairs
 
@@ -20,7 +21,8 @@ class Parameters:
     """How it was done, and what was read of each document: all that it takes to do the same again.
 
     `weighting` is None where features do not weigh, `html` where texts are not HTML, `annotate` where nothing was
-    written.
+    written, `wordless` where texts were compared byte for byte. `files` has the options by which files were found and
+    read, None where there were none.
     """
 
     threshold: float
@@ -29,10 +31,12 @@ class Parameters:
     method: Mapping[str, Any]
     keep: str
     clusters: str
-    text_column: str
+    text_column: str | list[str]
     id_column: str | None
     html: str | None = None
     annotate: bool | None = None
+    wordless: str | None = None
+    files: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is there; an id column that there is not is said, too."""
@@ -65,7 +69,8 @@ class Against:
 class Counts:
     """What came in and what became of it: documents = kept + dropped + rejected, or it raises.
 
-    `dropped_against` went because of a reference, None where there was none.
+    `dropped_against` went because of a reference, None where there was none. Of the documents `without_features`,
+    `dropped_without_features` went, because they are identical to another.
     """
 
     documents: int
@@ -77,10 +82,13 @@ class Counts:
     clusters: int
     largest_cluster: int
     dropped_against: int | None = None
+    dropped_without_features: int = 0
 
     def __post_init__(self) -> None:
         if self.documents != self.kept + self.dropped + self.rejected:
             raise AssertionError(f"documents were lost: {self}")
+        if not 0 <= self.dropped_without_features <= min(self.without_features, self.dropped):
+            raise AssertionError(f"documents without features were lost: {self}")
 
     @classmethod
     def of(
@@ -166,6 +174,14 @@ class Report(Mapping[str, Any]):
         """Write report.json."""
         (directory / "report.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", "utf-8")
 
+    def __repr__(self) -> str:
+        counts = self.counts
+        rejected = f", {counts.rejected:,} rejected" if counts.rejected else ""
+        return (
+            f"Report({counts.documents:,} documents: {counts.kept:,} kept, {counts.dropped:,} dropped{rejected};"
+            f" {self.seconds:g} s; .to_dict() has all of it)"
+        )
+
     def __getitem__(self, name: str) -> Any:
         return self.to_dict()[name]
 
@@ -192,4 +208,6 @@ def describe(method: Any) -> dict[str, Any]:
     """Return a method's parameters as data."""
     if hasattr(method, "to_dict"):
         return {**method.to_dict(), "digest": method.digest}
+    if isinstance(method, Identical):
+        return {"method": "identical"}
     return {"method": type(method).__name__.lower(), "shingles": method.shingles.to_dict()}

@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from sosie.evaluation.signatures.estimates import HammingQuality, Stress
 from sosie.evaluation.signatures.quality import SignatureQuality, Truth
 from sosie.report.charts import Line, line_chart
 from sosie.report.style import STYLE
+from sosie.report.summary import unit_name
 from sosie.signatures.named import own_parameters
 from sosie.signatures.spec import Spec
+
+NONE_SIMILAR = "no pair of the sample is similar: take a larger sample, or a lower cosine"
 
 
 def spec_name(spec: Spec) -> str:
@@ -40,7 +44,8 @@ def quality_rows(quality: SignatureQuality) -> dict[str, Any]:
     shown = {spec_name(quality.spec): f"{data['microseconds']:.2f} us per document"}
     if quality.ranking is not None:
         data["ranking"] = vars(quality.ranking)
-        shown["nearest"] = f"recall {quality.ranking.recall:.3f}, distance ratio (CDR) {quality.ranking.ratio:.3f}"
+        recall, ratio = quality.ranking.recall, quality.ranking.ratio
+        shown["nearest"] = f"recall {recall:.3f}, cumulative distance ratio (CDR) {ratio:.3f}"
     if (error := quality.error) is not None:
         data["error"] = _listed(vars(error))
         shown["mean error of the cosine"] = ", ".join(
@@ -49,29 +54,43 @@ def quality_rows(quality: SignatureQuality) -> dict[str, Any]:
             if value >= 0
         )
     if (radius := quality.radius) is not None:
-        h = radius.balance
         data["radius"] = _listed({name: getattr(radius, name) for name in ("pairs", "precision", "recall", "cosine")})
-        shown["radius of balance"] = f"{h} bits, precision {radius.precision[h]:.3f}, recall {radius.recall[h]:.3f}"
+        shown["radius of balance"] = _balance(radius)
     if quality.stress:
         data["stress"] = [{name: _number(value) for name, value in vars(each).items()} for each in quality.stress]
-        shown["precision / recall stress"] = ", ".join(
-            f"{each.precision_stress:.3f} / {each.recall_stress:.3f} at {each.threshold:g}"
-            for each in quality.stress
-            if each.similar and each.returned
-        )
+        shown["precision / recall stress"] = ", ".join(_stress(each) for each in quality.stress)
     if (found := quality.found) is not None:
         data["found"] = _listed(
             {name: getattr(found, name) for name in ("thresholds", "similar", "recall", "precision")}
         )
         data["found"] |= {"result_size": found.result_size, "reduction": _number(found.reduction)}
         shown["recall / precision at similarity"] = ", ".join(
-            f"{recall:.3f} / {precision:.3f} at {level:g}"
+            f"{_figure(recall, 'no pair')} / {_figure(precision, 'nothing found')} at {level:g}"
             for level, recall, precision in zip(found.thresholds, found.recall, found.precision, strict=True)
         )
         shown["results"] = (
             f"{found.result_size:.1f} documents on average, {found.reduction:.0f} times fewer than there are"
+            if found.retrieved
+            else "none: no two documents of the sample share a key"
         )
     return {**data, "shown": shown}
+
+
+def _balance(radius: HammingQuality) -> str:
+    if not radius.any_similar:
+        return NONE_SIMILAR
+    h = radius.balance
+    return f"{h} bits, precision {radius.precision[h]:.3f}, recall {radius.recall[h]:.3f}"
+
+
+def _stress(each: Stress) -> str:
+    returned = _figure(each.precision_stress, "no pair returned")
+    return f"{returned} / {_figure(each.recall_stress, 'no pair')} at {each.threshold:g}"
+
+
+def _figure(value: float, otherwise: str) -> str:
+    """Return a figure, or in words why there is none."""
+    return otherwise if np.isnan(value) else f"{value:.3f}"
 
 
 def signature_page(measured: list[SignatureQuality], truth: Truth, documents: int) -> str:
@@ -80,10 +99,13 @@ def signature_page(measured: list[SignatureQuality], truth: Truth, documents: in
     keys = [each for each in measured if each.found is not None]
     said = (
         f"{documents:,} documents; all pairs of {measured[0].documents:,}. Similar: a cosine of at least"
-        f" {truth.similar:g}, of {truth.weighting} weights of {truth.shingles.width}-word shingles."
+        f" {truth.similar:g}, of {truth.weighting} weights of"
+        f" {truth.shingles.width}-{unit_name(truth.shingles.unit)} shingles."
     )
     sections = [f'<h1>Signatures on this collection</h1><p class="lead">{escape(said)}</p>']
     if bits:
+        if not all(each.radius is not None and each.radius.any_similar for each in bits):
+            sections.append(f'<p class="note">{escape(NONE_SIMILAR.capitalize())}.</p>')
         sections += [
             _plot("Recall by radius", "share of the bits", bits, _curve("recall")),
             _plot("Precision by radius", "share of the bits", bits, _curve("precision")),
@@ -110,7 +132,10 @@ def signature_page(measured: list[SignatureQuality], truth: Truth, documents: in
 
 
 def _plot(title: str, axis: str, measured: list[SignatureQuality], line: Callable[[SignatureQuality], Line]) -> str:
-    chart = line_chart([line(each) for each in measured], title, axis)
+    lines = [line(each) for each in measured]
+    if all(np.isnan(each.y).all() for each in lines):
+        return f'<section><h2>{escape(title)}</h2><p class="note">Nothing to draw: no such pair.</p></section>'
+    chart = line_chart(lines, title, axis)
     return f"<section><h2>{escape(title)}</h2>{chart}</section>"
 
 

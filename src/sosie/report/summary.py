@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sosie.matches.equal.groups import STAR
-from sosie.report.report import Counts
+from sosie.report.report import Counts, Report
+from sosie.shown import counted as counted
 from sosie.types import Counters
 
 GIANT = 100  # members from which a cluster that holds a tenth of all documents raises an alarm
@@ -17,17 +21,40 @@ def warnings(numbers: Counts, counters: Counters) -> list[str]:
         said.append(f"One cluster holds {held}: look at it before deleting.")
     said += bounded(counters)
     if numbers.without_features:
-        said.append(f"{counted(numbers.without_features, 'document')} without words: kept, and similar to nothing.")
+        bare, dropped = numbers.without_features, numbers.dropped_without_features
+        gone = f"{dropped:,} dropped, identical to another byte for byte; {bare - dropped:,} " if dropped else ""
+        said.append(f"{counted(bare, 'document')} without words: {gone}kept, and similar to nothing.")
     return said
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
+def report_lines(report: Report) -> list[tuple[str, str]]:
+    """Return what a de-duplication found, as names and values."""
+    counts, parameters = report.counts, report.parameters
+    how = "with the kept one" if parameters.clusters == "anchored" else "along a chain"
+    weights = f" of {parameters.weighting} weights" if parameters.weighting not in (None, "binary") else ""
+    similar = f"{parameters.similarity.capitalize()}{weights} >= {parameters.threshold:g} {how}"
+    dropped = f"{counts.dropped:,}"
+    lines = [
+        ("documents", f"{counts.documents:,}"),
+        ("kept", f"{counts.kept:,}"),
+        ("dropped", f"{dropped}, each verified: {similar}" if counts.dropped else f"{dropped} ({similar})"),
+    ]
+    if counts.dropped_against is not None:
+        lines.append(("", f"{counts.dropped_against:,} of them because of the reference"))
+    if counts.rejected:
+        lines.append(("rejected", f"{counts.rejected:,}"))
+    lines.append(("pairs", f"{counts.pairs:,} in {_clusters(counts.clusters, counts.largest_cluster)}"))
+    lines.append(("method", f"{parameters.method['method']}, {_recall(report)}"))
+    return [*lines, *(("note", warning) for warning in report.warnings)]
 
-    >>> counted(1, "cluster"), counted(2_000, "cluster")
-    ('1 cluster', '2,000 clusters')
+
+def unit_name(unit: str) -> str:
+    """Return what shingles are made of, by its name in a sentence.
+
+    >>> unit_name("word"), unit_name("char"), unit_name("code")
+    ('word', 'character', 'token')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return {"char": "character", "code": "token"}.get(unit, "word")
 
 
 def percent(share: float | None) -> str:
@@ -43,6 +70,25 @@ def percent(share: float | None) -> str:
     return "100 %" if share == 1 else f"{min(round(100 * share, 3), 99.999):g} %"
 
 
+def of_reference(measured: Mapping[str, Any]) -> str:
+    """Say that a recall is not the plain share of the pairs of its sample, where some of them are with a reference.
+
+    >>> of_reference({"reference_pairs": 7}), of_reference({})
+    (' (7 with the reference, which count for two)', '')
+    """
+    pairs = measured.get("reference_pairs")
+    return f" ({pairs:,} with the reference, which count for two)" if pairs else ""
+
+
+def rounded(number: int) -> str:
+    """Return an estimate to two digits.
+
+    >>> rounded(1_234_567), rounded(7)
+    ('1,200,000', '7')
+    """
+    return f"{float(f'{number:.2g}'):,.0f}"
+
+
 def giant(largest: int, documents: int) -> bool:
     """Whether the largest cluster is so large that a person should look at it."""
     return largest >= GIANT and 10 * largest >= documents
@@ -53,9 +99,9 @@ def bounded(counters: Counters) -> list[str]:
     said = []
     if counters.get("bounded_lists"):
         said.append(
-            f"{counters['bounded_lists']:,} features or keys are shared by very many documents: there, documents were"
-            f" compared with leaders only and {counters['bounded_comparisons']:,} comparisons were left out."
-            " What was found is verified all the same."
+            f"{counters['bounded_lists']:,} features or keys are shared by very many documents that are alike: there,"
+            f" pairs with a document that stays are listed, and about {rounded(counters['unlisted_pairs'])} others are"
+            " not. Which documents stay does not depend on that."
         )
     if counters.get("bounded_pairs"):
         said.append(
@@ -64,3 +110,16 @@ def bounded(counters: Counters) -> list[str]:
             f" {counters['bounded_pairs']:,} pairs are not listed."
         )
     return said
+
+
+def _clusters(clusters: int, largest: int) -> str:
+    return f"{counted(clusters, 'cluster')}{f', the largest of {largest:,}' if clusters else ''}"
+
+
+def _recall(report: Report) -> str:
+    predicted = report.predicted_recall
+    said = "recall not predicted" if predicted is None else f"recall {percent(predicted)} predicted"
+    if report.measured is None:
+        return said
+    measured = report.measured.described()["recall"]
+    return said if measured is None else f"{said}, {percent(measured)} measured on a sample"

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sosie.errors import MismatchError, StorageError
+from sosie.features.phrases import load_phrases
 from sosie.index.files import KIND, load_index
 from sosie.index.registry import KINDS
+from sosie.index.words import WordIndex
 from sosie.search.text_index import PARTS, PASSAGES, SIGNER, TEXTS, TextIndex
 from sosie.search.texts import Texts
 from sosie.search.windows import Places
@@ -35,7 +37,8 @@ def load_text_index(directory: str | os.PathLike[str], *, texts: bool = True) ->
     folder = Path(directory)
     index = load_index(folder)
     rows = len(index.row_ids)
-    signer = load_signer(folder / SIGNER) if (folder / SIGNER).exists() else None
+    load: Any = load_phrases if isinstance(index, WordIndex) else load_signer
+    signer = load(folder / SIGNER) if (folder / SIGNER).exists() else None
     kept = Texts.load(folder / TEXTS, rows) if texts and (folder / TEXTS).exists() else None
     places = Places.load(folder / PASSAGES, rows) if (folder / PASSAGES).exists() else None
     try:

@@ -18,8 +18,9 @@ from sosie.types import Matches
 
 
 def match_table(index: TextIndex, queries: Entries, matches: Matches) -> Any:
-    """Return matches as query, id, rank (from 1), distance and, where the signer is known, the estimated similarity.
+    """Return matches as query, id, rank (from 1) and how similar they are: truly, or by an estimate and its margin.
 
+    An estimate comes with the distance that it is made of; a distance of rows whose signer is unknown comes alone.
     Passages also say where they are in which document: document, start, end.
     """
     sizes = np.diff(matches.offsets)
@@ -28,10 +29,14 @@ def match_table(index: TextIndex, queries: Entries, matches: Matches) -> Any:
         "query": queries.signed.ids.take(pa.array(np.repeat(np.arange(len(matches)), sizes))),
         "id": matches.ids,
         "rank": pa.array(ranks, pa.int64()),
-        "distance": pa.array(matches.distances, pa.int32()),
     }
-    if (similarity := index.similarity(matches.distances)) is not None:
-        columns["estimated_similarity"] = pa.array(similarity, pa.float64())
+    if matches.similarities is not None:
+        columns["similarity"] = pa.array(matches.similarities.round(4), pa.float64())
+    else:
+        columns["distance"] = pa.array(matches.distances, pa.int32())
+        if (similarity := index.similarity(matches.distances)) is not None:
+            columns["estimated_similarity"] = pa.array(similarity, pa.float64())
+            columns["margin"] = pa.array(index.margin(matches.distances), pa.float64())
     if index.places is not None:
         columns["document"] = documents_of(matches.ids)
         columns |= {
@@ -57,7 +62,7 @@ def with_passages(
         raise UsageError("passages are compared with the texts of the queries: give texts or documents, not signatures")
     ids = matches.ids if index.places is None else documents_of(matches.ids)
     held = None if documents is None else _texts_by_id(documents, ids)
-    shingles, excerpts = index.signer.spec.shingles, []
+    shingles, excerpts = index.shingles, []
     asked = np.repeat(np.arange(len(matches)), np.diff(matches.offsets))
     for query, row, name in zip(asked.tolist(), matches.rows.tolist(), ids.to_pylist(), strict=True):
         text, question = _text(index, row, None if held is None else held[str(name)]), queries.texts.text(query)

@@ -1,4 +1,4 @@
-"""An index of texts: a Hamming index or one of keys, with the signer of its rows and, on request, their texts."""
+"""An index of texts: an index of any kind, with what makes its rows of texts and, on request, these texts."""
 
 from __future__ import annotations
 
@@ -15,28 +15,43 @@ import pyarrow as pa
 from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
+from sosie.features.phrases import Phrases
+from sosie.features.shingles import Shingles
 from sosie.index.answers import lowest, nearest, without_self
 from sosie.index.hamming import HammingIndex
 from sosie.index.keys import KeyIndex
 from sosie.index.registry import KINDS, check_kind, kind_of, make_index
+from sosie.index.words import WordIndex
 from sosie.search.entries import Entries, Form, sign_entries
+from sosie.search.tasks import reader_for, task_named
 from sosie.search.texts import Texts
 from sosie.search.windows import Places, Windows, documents_of, most_passages, passages_of
+from sosie.shown import as_html, counted
 from sosie.signatures.signer import Signer
 from sosie.signatures.simhash import Simhash
 from sosie.storage.output import OutputDirectory
 from sosie.storage.room import Room
-from sosie.types import F64, Keys, Matches, Signatures
+from sosie.types import F64, Bags, Keys, Matches, Signatures
 
 SIGNER, TEXTS, PASSAGES = PARTS = ("signer", "texts", "passages")  # folders beside the files of the index
-AnyIndex = HammingIndex | KeyIndex
+AnyIndex = HammingIndex | KeyIndex | WordIndex
+Reader = Signer | Phrases  # what makes rows of texts
+_HELD = {Signatures: "signatures", Keys: "keys", Bags: "words"}
+_MARGIN = 1.96  # standard deviations: 95 of 100 estimates are not further off
 
 
 class TextIndex:
-    """An index that signs what it is asked like its own rows: what `sosie index` writes and `sosie search` opens.
+    """An index that reads what it is asked like its own rows: what `sosie index` writes and `sosie search` opens.
 
     Its rows are documents or, with `places`, passages of documents, whose ids are `document#number`. Without a signer
     it takes signatures and keys only; with `texts` it can show what it finds. `index` is the index itself.
+
+    >>> index = TextIndex.of(["the cat sat on the mat", "a dog ran off"], ids=["x", "y"])
+    >>> found = index.search(["Which cat sat?"], k=1)
+    >>> found.ids.to_pylist(), found.similarities.round(2).tolist()
+    (['x'], [0.58])
+
+    Any index does, with the signer of its rows:
 
     >>> from sosie.index.flat import FlatIndex
     >>> signer = Simhash().fit()
@@ -46,7 +61,7 @@ class TextIndex:
     """
 
     def __init__(
-        self, index: AnyIndex, signer: Signer | None = None, texts: Texts | None = None, places: Places | None = None
+        self, index: AnyIndex, signer: Reader | None = None, texts: Texts | None = None, places: Places | None = None
     ) -> None:
         if signer is not None and index.digest not in (None, signer.digest):
             raise MismatchError(f"the rows were made by {index.digest}, not by the signer {signer.digest}")
@@ -58,15 +73,52 @@ class TextIndex:
 
     @classmethod
     def build(
-        cls, entries: Entries, signer: Signer | None, kind: str = "flat", options: Mapping[str, Any] | None = None
+        cls, entries: Entries, signer: Reader | None, kind: str = "flat", options: Mapping[str, Any] | None = None
     ) -> TextIndex:
         """Build an index of a kind, with the options of that kind (see `index.registry`), of entries."""
-        check_kind(kind, keys=isinstance(entries.signed, Keys), options=options or {})
+        check_kind(kind, holds=_HELD[type(entries.signed)], options=options or {})
         texts = None if entries.texts is None else Texts([entries.texts])
         return cls(make_index(kind, entries.signed, options or {}), signer, texts, entries.places)
 
+    @classmethod
+    def of(
+        cls,
+        texts: Any,
+        ids: Any = None,
+        *,
+        task: str = "search",
+        keep_texts: bool = False,
+        threads: int | None = None,
+    ) -> TextIndex:
+        """Build an index of texts in memory, or of a `Source`, for a task: "search", "duplicates" or "passages".
+
+        "search" finds texts by some of their words, "duplicates" those that are near as a whole, and "passages" where
+        in a text it is. Texts without words are no rows.
+        """
+        chosen, reader = task_named(task), reader_for(task)
+        form = Form(words=isinstance(reader, Phrases), windows=chosen.windows, texts=keep_texts)
+        with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
+            room = Room(scratch, threads=threads)
+            entries = sign_entries(_source(texts, ids).batches(threads), reader, form, room)
+            return cls.build(entries, reader, chosen.kind)
+
     def __len__(self) -> int:
         return len(self.index)
+
+    def __repr__(self) -> str:
+        said = ", ".join(value for _, value in self._lines())
+        return f"TextIndex({said}; {self.index!r})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return as_html("TextIndex", [*self._lines(), (type(self.index).__name__, repr(self.index))])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        what = "passage" if self.places is not None else "document"
+        spec = getattr(self._signer, "spec", self._signer)
+        signer = f"signed by {getattr(spec, 'method', type(spec).__name__)}" if self.has_signer else "without a signer"
+        lines = [("rows", counted(len(self), what)), ("signer", signer)]
+        return lines if self.texts is None else [*lines, ("texts", "with their texts")]
 
     @property
     def has_signer(self) -> bool:
@@ -74,8 +126,8 @@ class TextIndex:
         return self._signer is not None
 
     @property
-    def signer(self) -> Signer:
-        """What signs the rows and the queries."""
+    def signer(self) -> Reader:
+        """What makes rows of texts, of those that are added and those that are asked: a signer, or phrases."""
         if self._signer is None:
             raise UsageError(
                 "the index does not know how its rows were signed: give signatures, or build it by `sosie index`"
@@ -83,23 +135,28 @@ class TextIndex:
         return self._signer
 
     @property
+    def shingles(self) -> Shingles:
+        """What texts are compared by."""
+        signer = self.signer
+        return signer.shingles if isinstance(signer, Phrases) else signer.spec.shingles
+
+    @property
     def form(self) -> Form:
         """What entries have to be that are added."""
-        keys = isinstance(self.index, KeyIndex)
-        return Form(keys=keys, windows=_windows_of(self.places), texts=self.texts is not None)
+        held = {"keys": isinstance(self.index, KeyIndex), "words": isinstance(self.index, WordIndex)}
+        return Form(**held, windows=_windows_of(self.places), texts=self.texts is not None)
 
     @property
     def query_form(self) -> Form:
         """What entries have to be that are looked up: with the sums behind their bits where that helps."""
-        volatile = KINDS[kind_of(self.index)].volatility and isinstance(self.signer.spec, Simhash)
+        signer, kind = self.signer, KINDS[kind_of(self.index)]
+        volatile = kind.volatility and isinstance(signer, Signer) and isinstance(signer.spec, Simhash)
         return replace(self.form, volatility=volatile, texts=True)
 
     def sign(self, texts: Any, ids: Any = None, *, threads: int | None = None) -> Entries:
         """Sign texts in memory like the rows of the index, to be looked up or added."""
-        columns = {"text": pa.array(texts, pa.large_string()) if isinstance(texts, list | tuple) else texts}
-        source = Source(pa.table(columns if ids is None else {"id": ids, **columns}))
         with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
-            return self.sign_source(source, Room(scratch, threads=threads))
+            return self.sign_source(_source(texts, ids), Room(scratch, threads=threads))
 
     def sign_source(self, source: Source, room: Room) -> Entries:
         """Sign the documents of a source like the rows of the index; the entries have their texts."""
@@ -147,7 +204,7 @@ class TextIndex:
 
     def search(
         self,
-        queries: Entries,
+        queries: Any,
         k: int = 10,
         *,
         effort: Any = None,
@@ -156,9 +213,11 @@ class TextIndex:
     ) -> Matches:
         """Return the k nearest rows of each query; with `exclude_self`, none that is the query or of its document.
 
-        Of an index of keys, these are the k rows that agree with the query in most tables. `effort` is how far an
-        approximate index goes, if not as it was built.
+        Queries are texts, or what `sign` returns. Of an index of words, matches are the k most similar rows, fewer
+        where fewer share a word with the query; of an index of keys, the k rows that agree with the query in most
+        tables. `effort` is how far an approximate index goes, if not as it was built.
         """
+        queries = self._entries(queries, threads)
         asked = self._check(queries)
         if k < 1:
             raise UsageError(f"k must be at least 1, got {k}")
@@ -167,15 +226,20 @@ class TextIndex:
                 raise UsageError(f"an index of keys finds all that share one: it takes no effort, got {effort!r}")
             found = self.index.candidates(asked, threads=threads)
             return nearest(self._others(found, asked.ids) if exclude_self else found, k)
+        how: dict[str, Any] = {"threads": threads}
+        if not isinstance(self.index, WordIndex):
+            how["effort"] = effort
+        elif effort is not None:
+            raise UsageError(f"an index of words is exact: it takes no effort, got {effort!r}")
         if not exclude_self or self.places is None:
-            return self.index.search(asked, k, effort=effort, exclude_self=exclude_self, threads=threads)
+            return self.index.search(asked, k, exclude_self=exclude_self, **how)
         own = most_passages(self.index.row_ids.present, asked.ids)
-        found = self.index.search(asked, k + own, effort=effort, threads=threads)
+        found = self.index.search(asked, k + own, **how)
         return nearest(self._others(found, asked.ids), k)
 
     def within(
         self,
-        queries: Entries,
+        queries: Any,
         radius: int,
         *,
         first: bool = False,
@@ -184,15 +248,35 @@ class TextIndex:
         threads: int | None = None,
     ) -> Matches:
         """Return all rows at most `radius` away from each query; with `first`, only the one with the lowest row."""
-        asked = self._check(queries)
-        if isinstance(self.index, KeyIndex):
-            raise UsageError("keys have no distance in bits: ask an index of keys for the k best instead of a radius")
+        asked = self._check(self._entries(queries, threads))
+        if not isinstance(self.index, HammingIndex):
+            held = _HELD[type(asked)]
+            raise UsageError(
+                f"{held} have no distance in bits: ask an index of {held} for the k best instead of a radius, or build "
+                "one for duplicates"
+            )
         if not exclude_self or self.places is None:
             return self.index.within(
                 asked, radius, first=first, effort=effort, exclude_self=exclude_self, threads=threads
             )
         found = self._others(self.index.within(asked, radius, effort=effort, threads=threads), asked.ids)
         return lowest(found) if first else found
+
+    def any_within(
+        self,
+        queries: Any,
+        radius: int,
+        *,
+        effort: Any = None,
+        exclude_self: bool = False,
+        threads: int | None = None,
+    ) -> Matches:
+        """Return for each query one row at most `radius` away, whichever is met first, or none."""
+        if not isinstance(self.index, HammingIndex) or (exclude_self and self.places is not None):
+            how: dict[str, Any] = {"effort": effort, "exclude_self": exclude_self, "threads": threads}
+            return self.within(queries, radius, first=True, **how)
+        asked = self._check(self._entries(queries, threads))
+        return self.index.any_within(asked, radius, effort=effort, exclude_self=exclude_self, threads=threads)
 
     def save(self, directory: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write everything to a directory that appears whole; `load_text_index` opens it, and `load_index` the index.
@@ -220,15 +304,43 @@ class TextIndex:
 
         Estimates below 0 are 0.
         """
-        if self._signer is None:
+        estimate = self._estimate(np.asarray(distances, np.float64))
+        return None if estimate is None else estimate.round(4)
+
+    def margin(self, distances: Any) -> F64 | None:
+        """Return how far estimates of the similarity are off at most, in 95 of 100 cases; None where there are none.
+
+        Each bit, or each table, is one trial of a binomial distribution.
+        """
+        index = self.index
+        if isinstance(index, WordIndex):
+            return None
+        trials = index.tables if isinstance(index, KeyIndex) else index.bits
+        differ = np.asarray(distances, np.float64)
+        # One success and one failure more (Agresti and Coull): where all bits agree, that is still only a sample.
+        share = (differ + 2) / (trials + 4)
+        off = _MARGIN * np.sqrt(share * (1 - share) / (trials + 4)) * trials
+        low, found, high = (self._estimate(np.clip(differ + step * off, 0, trials)) for step in (1, 0, -1))
+        if low is None or found is None or high is None:
+            return None
+        return np.maximum(high - found, found - low).round(4)
+
+    def _estimate(self, distances: F64) -> F64 | None:
+        if not isinstance(self._signer, Signer):
             return None
         estimate = self._signer.spec.similarity(distances, keys=isinstance(self.index, KeyIndex))
-        return None if estimate is None else np.maximum(estimate, 0.0).round(4)
+        return None if estimate is None else np.maximum(estimate, 0.0)
+
+    def _entries(self, queries: Any, threads: int | None) -> Entries:
+        """Return texts as entries; entries are as they are."""
+        if isinstance(queries, Entries):
+            return queries
+        return self.sign([queries] if isinstance(queries, str) else queries, threads=threads)
 
     def _check(self, entries: Entries) -> Any:
-        """Return signatures for an index of signatures, and keys for one of keys."""
-        if isinstance(entries.signed, Keys) != isinstance(self.index, KeyIndex):
-            held, given = ("keys", "signatures") if isinstance(entries.signed, Signatures) else ("signatures", "keys")
+        """Return signatures for an index of signatures, keys for one of keys, and bags for one of words."""
+        held, given = KINDS[kind_of(self.index)].holds, _HELD[type(entries.signed)]
+        if held != given:
             raise MismatchError(f"the index holds {held}, and these are {given}: sign both the same way")
         return entries.signed
 
@@ -238,6 +350,16 @@ class TextIndex:
             return without_self(found, ids)
         others = without_self(replace(found, ids=documents_of(found.ids)), documents_of(ids))
         return replace(others, ids=self.index.row_ids.of(others.rows))
+
+
+def _source(texts: Any, ids: Any) -> Source:
+    """Return texts in memory, with their ids or numbered, as a source."""
+    if isinstance(texts, Source):
+        if ids is not None:
+            raise UsageError("a Source brings its ids: leave ids out, or name its id_column")
+        return texts
+    columns = {"text": pa.array(texts, pa.large_string()) if isinstance(texts, list | tuple) else texts}
+    return Source(pa.table(columns if ids is None else {"id": ids, **columns}))
 
 
 def _windows_of(places: Places | None) -> Windows | None:

@@ -14,6 +14,7 @@ from sosie.arrays import read_only
 from sosie.errors import MismatchError
 from sosie.features.frequencies import DocumentFrequencies
 from sosie.kernels.sets.counts import leading_bits, lookup_counts
+from sosie.shown import counted
 from sosie.signatures.spec import State
 from sosie.types import F64, I32, I64, U64
 
@@ -37,6 +38,9 @@ class Basis:
     frequencies: DocumentFrequencies
     directions: I32
     exponent: int
+
+    def __repr__(self) -> str:
+        return f"Basis({self.directions.shape[1]:,} dimensions of {counted(len(self.frequencies), 'feature')})"
 
     def __post_init__(self) -> None:
         features = len(self.frequencies)

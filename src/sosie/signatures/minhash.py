@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sosie.arrays import U32
+from sosie.arrays import U32, read_only
 from sosie.errors import UsageError
 from sosie.features.spans import RowSpan
 from sosie.kernels.sign.keys import tuple_keys
@@ -184,7 +184,7 @@ class MinhashSigner(Signer):
         def sign(span: RowSpan) -> Made:
             hashes, offsets = span.occurrences()
             minima = np.empty((len(offsets) - 1, len(lanes[0])), np.uint32)
-            minhash(hashes, offsets, lanes[0], lanes[1], minima)
+            minhash(read_only(hashes), read_only(offsets), lanes[0], lanes[1], minima)
             return Made(make(minima), np.diff(offsets) > 0)
 
         return sign_rows(texts, self.spec.shingles, sign, width=len(lanes[0]) // FUNCTIONS + 1, threads=threads)

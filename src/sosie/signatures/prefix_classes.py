@@ -22,6 +22,7 @@ from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan
 from sosie.kernels.sets.counts import leading_bits, lookup_counts
 from sosie.kernels.sign.mix import draw_classes
+from sosie.shown import counted
 from sosie.signatures.spec import State
 from sosie.text.languages import word_frequencies
 from sosie.types import F64, I64, U64, Features
@@ -44,6 +45,9 @@ class PrefixClasses:
     occurrences: I64
     cuts: F64
     lane: int = 0
+
+    def __repr__(self) -> str:
+        return f"PrefixClasses({len(self.occurrences):,} classes of {counted(len(self.features), 'feature')})"
 
     def __post_init__(self) -> None:
         for name in ("features", "classes", "occurrences", "cuts"):

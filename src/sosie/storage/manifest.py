@@ -177,10 +177,19 @@ def _read_manifest(path: Path, kinds: list[str]) -> dict[str, Any]:
         raise StorageError(f"{path}: is damaged: the checksum differs. Build the artefact again.")
     if manifest.get("kind") not in kinds:
         expected = " or ".join(map(repr, kinds))
-        raise StorageError(f"{path}: holds {manifest.get('kind')!r}, not {expected}. Give another directory.")
+        remedy = _MADE_BY.get(kinds[0], "Give another directory.")
+        raise StorageError(f"{path.parent}: holds {manifest.get('kind')!r}, not {expected}. {remedy}")
     if not isinstance(manifest.get("files"), dict):
         raise StorageError(f"{path}: is damaged: no list of files. Build the artefact again.")
     return manifest
+
+
+# What to do where another artefact, or none, was found.
+_MADE_BY = {
+    "index": "`sosie index build` makes one.",
+    "signatures": "`sosie sign` makes them.",
+    "signer": "`sosie sign` and `sosie index build` write one beside what they make.",
+}
 
 
 def _is_wanted(name: str, names: Collection[str] | None) -> bool:
@@ -228,7 +237,11 @@ def _is_sized(entry: Any) -> bool:
 
 def _open_regular(path: Path) -> Any:
     if not path.exists():
-        raise StorageError(f"{path}: there is no such file. Is this a directory that Sosie wrote?")
+        folder = path.parent
+        if folder.is_dir():
+            raise StorageError(f"{path}: there is no such file. Is this a directory that Sosie wrote?")
+        problem = "is a file" if folder.exists() else "there is no such directory"
+        raise StorageError(f"{folder}: {problem}. Name a directory that `sosie index` or `sosie sign` wrote.")
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise StorageError(f"{path}: is not a file.")
     return open(path, "rb")

@@ -198,7 +198,7 @@ class OutputDirectory:
             return
         working.release()
         if isinstance(error, SosieError):
-            error.args = (f"{error} {HINT}",)
+            error.args = (f"{str(error).removesuffix('.')}. {HINT}",)
         else:
             error.add_note(HINT)
 

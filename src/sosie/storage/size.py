@@ -23,6 +23,19 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
+def as_size(size: int | str | None) -> int | None:
+    """Return a size that is given as a number of bytes or as people write it.
+
+    >>> as_size("4GB"), as_size(1000), as_size(None)
+    (4000000000, 1000, None)
+    """
+    if isinstance(size, str):
+        return parse_size(size)
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+        raise UsageError(f"{size!r} is not a size: write it as in '4GB', '512MB' or '2GiB', or as a number of bytes")
+    return size
+
+
 def show_size(count: float) -> str:
     """Return a number of bytes for people to read.
 

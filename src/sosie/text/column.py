@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sosie.documents.memory.given import column_of
+from sosie.documents.source import Source
 from sosie.errors import DataError, UsageError
 from sosie.types import I64
 
-_ACCEPTED = "a list of str, or an Arrow, Polars or pandas column of strings"
+_ACCEPTED = "a list or a generator of str, or a column of strings: NumPy, Arrow, Polars or pandas"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +58,20 @@ def as_column(texts: Any) -> TextColumn:
         return texts
     if isinstance(texts, list | tuple):
         return _from_array(_from_list(list(texts)))
+    if isinstance(texts, Iterator):
+        return _from_array(_from_list(list(texts)))
     return _from_array(_one_array(_as_arrow(texts)))
 
 
 def _as_arrow(texts: Any) -> Any:
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         return texts
+    if isinstance(texts, np.ndarray):
+        return column_of(texts)
+    if isinstance(texts, str):
+        raise UsageError("one str is given where several texts are expected: put it into a list")
+    if isinstance(texts, Source | os.PathLike):
+        raise UsageError(f"texts are {_ACCEPTED}; {type(texts).__name__} names documents, which `sosie sign` reads")
     try:
         if hasattr(texts, "__arrow_c_stream__"):
             return pa.chunked_array(texts)
@@ -75,7 +87,8 @@ def _from_list(texts: list[Any]) -> Any:
         if text is None:
             raise DataError(f"text {row} is missing (None): drop it or give it a text, '' at least")
         if not isinstance(text, str):
-            raise UsageError(f"text {row} is of type {type(text).__name__}, expected str")
+            remedy = ": decode it, as in text.decode('utf-8')" if isinstance(text, bytes) else ""
+            raise UsageError(f"text {row} is of type {type(text).__name__}, expected str{remedy}")
     try:
         return pa.array(texts, pa.large_string())
     except UnicodeEncodeError as error:

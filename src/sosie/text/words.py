@@ -1,9 +1,11 @@
-"""How a text is read, for people to look at: its folded form and its words, from the kernels that hash them."""
+"""How a text is read, for people to look at: folded, its words, or tokens of code, from the kernels that hash them."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from sosie.kernels.text.code import BYTES_PER_BYTE
+from sosie.kernels.text.code import code_tokens as read_code
 from sosie.kernels.text.fold import fold_points
 from sosie.kernels.text.words import BYTES_PER_POINT, point_words
 from sosie.text.tables import unicode_tables
@@ -32,6 +34,20 @@ def words(text: str) -> list[str]:
     count = point_words(tables.property_index, tables.property_pages, points, len(points), True, out, starts)
     folded = out[: starts[count]].tobytes()
     return [folded[starts[i] : starts[i + 1] - 1].decode("utf-8") for i in range(count)]
+
+
+def code_tokens(text: str) -> list[str]:
+    """Return the tokens of source code as shingles of unit "code" see them.
+
+    >>> code_tokens("if Größe<=1.5e-3: # x")
+    ['if', 'Größe', '<', '=', '1.5e-3', ':', '#', 'x']
+    """
+    data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+    out, starts = np.empty(BYTES_PER_BYTE * len(data) + 1, np.uint8), np.empty(len(data) + 2, np.int64)
+    tables = unicode_tables()
+    count = read_code(tables.property_index, tables.property_pages, data, 0, len(data), out, starts)
+    written = out[: starts[count]].tobytes()
+    return [written[starts[i] : starts[i + 1] - 1].decode("utf-8") for i in range(count)]
 
 
 def _folded(text: str) -> I32:

@@ -173,7 +173,10 @@ def test_every_kind_of_bad_record_is_named(tmp_path, record, reason):
     path = put(tmp_path / "a.csv", b"id,text\n1,a\n" + record + b"\n3,c\n")
     with pytest.raises(DataError) as caught:
         list(Source(path).batches())
-    assert str(caught.value) == f"a.csv, line 3: {reason}. Fix the line or pass --on-error skip."
+    remedy = "Fix the line or pass --on-error skip"
+    if reason.startswith("invalid UTF-8"):
+        remedy += ", or name the --encoding, if it is another one, as in cp1252"
+    assert str(caught.value) == f"a.csv, line 3: {reason}. {remedy}."
     (batch,) = Source(path, on_error="skip").batches()
     assert batch.texts.to_pylist() == ["a", "c"] and batch.rows.tolist() == [0, 2]
     (reject,) = batch.rejects

@@ -53,12 +53,12 @@ def test_a_hugging_face_dataset():
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        (pl.DataFrame(ROWS).lazy(), r"polars.LazyFrame cannot be read: give what \.collect\(\) returns"),
-        ([1, 2], "got builtins.list with int"),
-        (7, "got builtins.int with int"),
-        ({"text": ["a"]}.items(), "with tuple"),
-        (pl.Series(["a", "b"]), "not a table|no column 'text'"),
-        (pa.array(["a"]), "not a table|no column 'text'"),
+        (pl.DataFrame({"n": [1]}).lazy(), "the Polars LazyFrame: there is no column 'text'"),
+        ([1, 2], r"the list holds int \(item 0"),
+        (7, r"got builtins\.int"),
+        ({"text": ["a"]}.items(), "the dict_items holds tuple"),
+        (pl.Series([1, 2]), "the Polars Series holds int64, not texts"),
+        (pa.array([1]), "the Arrow array holds int64, not texts"),
     ],
 )
 def test_what_is_no_table(documents, message):

@@ -114,7 +114,7 @@ def test_ids_from_a_column_beside_text_files(tmp_path):
     [
         (b"caf\xe9", "invalid UTF-8 (byte 4 of the file)"),
         (b"\xc3", "invalid UTF-8 (byte 1 of the file)"),
-        (b"\xff\xfea\0", "invalid UTF-8 (UTF-16 by its byte order mark; convert it)"),
+        (b"\xff\xfea\0", "invalid UTF-8 (UTF-16 by its byte order mark; pass --encoding utf-16, or convert it)"),
         (b"PK\0", "a NUL byte (byte 3 of the file): not text"),
     ],
 )
@@ -122,7 +122,10 @@ def test_files_that_are_not_text(tmp_path, content, reason):
     fill(tmp_path, {"a.txt": "1", "x/b.txt": content, "x/c.txt": b"\xa9"[:0] + "é".encode()})
     with pytest.raises(DataError) as caught:
         list(Source(tmp_path).batches())
-    assert str(caught.value) == f"x/b.txt: {reason}. Fix the file or pass --on-error skip."
+    remedy = "Fix the file or pass --on-error skip, or leave it out with --exclude"
+    if reason.startswith("invalid UTF-8 (byte"):
+        remedy += ", or name the --encoding, if it is another one, as in cp1252"
+    assert str(caught.value) == f"x/b.txt: {reason}. {remedy}."
     kept, (reject,) = read(Source(tmp_path, on_error="skip"))
     assert kept == [("a.txt", "1"), ("x/c.txt", "é")]
     assert (reject.row, reject.file, reject.line, reject.reason) == (1, "x/b.txt", 1, reason)

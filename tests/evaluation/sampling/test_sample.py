@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +18,7 @@ from sosie.documents.source import Source
 from sosie.errors import MismatchError, UsageError
 from sosie.evaluation.result import Result
 from sosie.evaluation.sampling import search
-from sosie.evaluation.sampling.recall import SampledRecall, wilson
+from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.features.shingles import Shingles
 
@@ -79,7 +80,12 @@ def test_against_comparing_everything(texts, size, seed, threshold, data):
     )
     mirrored = [pair[::-1] if i % 2 else pair for i, pair in enumerate(listed)]
     source = Source(pa.table({"id": pa.array(range(count), pa.int64()), "text": texts}))
-    assert sampled_recall(result_of(mirrored, dropped, threshold), source, size=size, seed=seed) == expected
+    measured = sampled_recall(result_of(mirrored, dropped, threshold), source, size=size, seed=seed)
+    assert replace(measured, interval=(0.0, 1.0)) == expected
+    low, high = measured.interval
+    assert 0 <= low <= high <= 1 and (measured.recall is None or low <= measured.recall <= high)
+    if size >= count and seen:
+        assert low == measured.recall == high
     joined = sampled_recall(result_of(mirrored, None, threshold), source, size=size, seed=seed)
     assert (joined.true_pairs, joined.found_pairs) == (expected.true_pairs, expected.found_pairs)
     assert joined.kept is joined.missed is joined.unsettled_pairs is joined.settled is None
@@ -116,7 +122,7 @@ def test_a_whole_exact_run_has_full_recall(tmp_path):
 def test_rejected_documents_are_left_out():
     source = Source(pa.table({"id": [4, 5, 6, 7], "text": ["a b", None, "a b", "c"]}), on_error="skip")
     measured = sampled_recall(result_of([(4, 6)], [6], counts={"documents": 4, "rejected": 1}), source, size=10)
-    assert measured == SampledRecall(3, 3, 1, 1, 0, 0, 2, 0)
+    assert measured == SampledRecall(3, 3, 1, 1, 0, 0, 2, 0, interval=(1, 1))
 
 
 def test_nothing_to_find():
@@ -164,15 +170,3 @@ def test_the_measure_of_the_report(measure, true):
     parameters = {"threshold": 0.5, "similarity": measure, "shingles": {"width": 1, "unit": "word"}}
     measured = sampled_recall(Result(Path("out"), {"parameters": parameters}, result_of([]).pairs), source)
     assert (measured.true_pairs, measured.found_pairs) == (true, 0)
-
-
-@pytest.mark.parametrize("trials", [1, 7, 50])
-def test_wilson_bounds_solve_their_equation(trials):
-    """Wilson's bounds are where the observed share is 1.96 standard errors of the bound away from the bound."""
-    for successes in range(trials + 1):
-        low, high = wilson(successes, trials)
-        share = successes / trials
-        assert 0 <= low <= share <= high <= 1
-        for bound in (low, high):
-            if 0 < bound < 1:
-                assert abs(share - bound) / (bound * (1 - bound) / trials) ** 0.5 == pytest.approx(1.959964)

@@ -1,6 +1,7 @@
 """Exact search and what it says of a result, by each measure, against comparing everything in plain Python."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -9,10 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sosie.evaluation.sampling import recall as measuring
+from sosie.evaluation.sampling import draw as drawing
 from sosie.evaluation.sampling import search
 from sosie.evaluation.sampling.compare import Comparison
-from sosie.evaluation.sampling.recall import MARGIN, MISSES, SampledRecall, affordable, draw, measure_recall
+from sosie.evaluation.sampling.draw import MARGIN, affordable, draw
+from sosie.evaluation.sampling.interval import recall_interval, seen_from_pairs
+from sosie.evaluation.sampling.recall import MISSES, SampledRecall, measure_recall
+from sosie.evaluation.sampling.search import sought
 from sosie.matches.equal.groups import STAR
 from sosie.matches.equal.sets import collapse
 from sosie.matches.sets.rows import rows_of
@@ -70,6 +74,19 @@ def as_float(measure, value):
     return math.sqrt(value) if measure in ("cosine", "weighted") else float(value)
 
 
+def partners_of(pairs, rows):
+    """Return how many of the pairs each of the rows is in, the rows in order."""
+    return [sum(row in pair for pair in pairs) for row in sorted(rows)]
+
+
+def listed_with(row, listed):
+    return [pair for pair in listed if row in pair]
+
+
+def equal_to(row, rows):
+    return [other for other in range(len(rows)) if rows[other] == rows[row] != set() and other != row]
+
+
 ROWS = st.lists(st.sets(st.integers(0, 7), max_size=6), min_size=1, max_size=14)
 
 
@@ -91,7 +108,18 @@ def test_against_comparing_everything(measure, rows, size, threshold, data):
     seen = {pair for pair in every if sampled[list(pair)].any()}
     true = {pair for pair in seen if reaches(measure, values[pair], threshold)}
     unsettled = {pair for pair in true if kept[list(pair)].all()}
-    assert measured == SampledRecall(
+    partners = [partners_of(part, drawn) for part in (true, true & set(listed))]
+    known = [max(len(listed_with(row, listed)), len(equal_to(row, rows))) for row in range(count)]
+    unseen = 1 - len(drawn) / count
+    interval = recall_interval(
+        *(unseen * np.array(part, np.float64) for part in partners),
+        pairs=(len(true), len(true & set(listed))),
+        inside=len(true),
+        documents=count,
+        known=seen_from_pairs(unseen * np.array(known)),
+    )
+    assert measured.interval == pytest.approx(interval)
+    assert replace(measured, interval=(0.0, 1.0)) == SampledRecall(
         documents=count,
         sampled=int(sampled.sum()),
         true_pairs=len(true),
@@ -193,7 +221,7 @@ def test_cosine_at_the_threshold_is_decided_in_whole_numbers():
 
 def test_nothing_below_the_least_similarity_is_asked_for(monkeypatch):
     """Without a shared feature there is no similarity, however low the threshold."""
-    monkeypatch.setattr(measuring, "MARGIN", Fraction(1))
+    monkeypatch.setattr(drawing, "MARGIN", Fraction(1))
     comparison = compared([{1, 2}, {3, 4}, {2, 3}], "jaccard")
     groups = collapse(comparison.sets, np.arange(3))
     none = Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -207,9 +235,19 @@ def test_as_many_rows_as_the_budget_allows(measure, monkeypatch):
     rows = [{0, 1, 2, 3}, {0, 1, 2, 4}, {0, 1, 2, 5}, {0, 1, 2, 5}, set()]
     comparison = compared(rows, measure)
     groups = collapse(comparison.sets, np.arange(5))
-    monkeypatch.setattr(measuring, "FEWEST", 1)
-    drawn = np.array([3, 4, 2, 0, 1])
+    monkeypatch.setattr(drawing, "FEWEST", 1)
     # at least 0.9 - 0.1 of a set of four needs one feature, its own; the group of rows 2 and 3 is searched for once
-    each = 1 if measure == "jaccard" else 3 * 3 + 1
-    for budget, count in ((0, 1), (each - 1, 1), (each, 3), (2 * each - 1, 3), (2 * each, 4), (3 * each, 5)):
-        assert affordable(comparison, groups, drawn, Fraction(9, 10), budget).tolist() == drawn[:count].tolist()
+    each = 1000 if measure == "jaccard" else 1000 * (3 * 3 + 1)
+    monkeypatch.setattr(drawing, "sought", lambda *given: replace(found := sought(*given), steps=1000 * found.steps))
+
+    def expected(count):
+        """Two rows alone in their groups, one group of two, and a row that costs nothing."""
+        without = 1 - count / 5
+        return int(each * (2 * (1 - without) + (1 - without**2)))
+
+    for count in range(1, 6):
+        for drawn in (np.array([3, 4, 2, 0, 1]), np.array([4, 0, 1, 3, 2])):
+            enough = affordable(comparison, groups, drawn, Fraction(9, 10), expected(count))
+            assert enough.tolist() == drawn[:count].tolist()
+            fewer = affordable(comparison, groups, drawn, Fraction(9, 10), expected(count) - 1)
+            assert fewer.tolist() == drawn[: max(count - 1, 1)].tolist()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -31,15 +32,48 @@ def test_the_nearest_by_signatures_beside_those_by_cosine():
     far = rng.integers(0, 5, (9, 9))
     np.fill_diagonal(far, 0)
     found = rank(cosine, far, 3)
-    hits, got, best = 0, 0.0, 0.0
+    hits, ratios = 0, []
     for row in range(9):
         others = [other for other in range(9) if other != row]
         true = sorted(1 - cosine[row, other] for other in others)[:3]
         near = sorted(others, key=lambda other: (far[row, other], other))[:3]
         hits += sum(1 - cosine[row, other] <= true[-1] + 1e-9 for other in near)
-        got, best = got + sum(1 - cosine[row, other] for other in near), best + sum(true)
-    assert found.recall == pytest.approx(hits / 27) and found.ratio == pytest.approx(best / got)
+        got = [1 - cosine[row, other] for other in near]
+        ratios += [sum(true[:rank]) / sum(got[:rank]) for rank in (1, 2, 3)]
+    assert found.recall == pytest.approx(hits / 27)
+    assert found.ratio == pytest.approx(sum(ratios) / 27)  # CDR(p) is the mean of DR(1) to DR(p): ISSL 6
     assert rank(cosine, 1 - cosine, 3).recall == 1 and rank(cosine, 1 - cosine, 3).ratio == pytest.approx(1)
+
+
+def test_identical_texts_found_are_a_ratio_of_one():
+    """0 / 0 is 1, and what is a rounding error away is at 0."""
+    cosine = np.full((3, 3), 1 - 1e-15)
+    assert rank(cosine, np.zeros((3, 3)), 2).ratio == 1
+    cosine[0, 2] = cosine[2, 0] = cosine[1, 2] = cosine[2, 1] = 0.5
+    # rows 0 and 1 have each other at 0 and row 2 at .5; found the other way round: 0 / .5 and .5 / .5
+    far = np.array([[0, 2, 1], [2, 0, 1], [1, 1, 0]])
+    assert rank(cosine, far, 2).ratio == pytest.approx((0 + 1 + 0 + 1 + 1 + 1) / 6)
+
+
+def test_a_sample_without_a_similar_pair_says_so(tmp_path):
+    """Ten texts that share no word: no recall can be told, and nothing says nan."""
+    texts = [" ".join(f"w{10 * text + word}" for word in range(10)) for text in range(10)]
+    pq.write_table(pa.table({"id": range(10), "text": texts}), tmp_path / "texts.parquet")
+    words = ["evaluate", "signatures", str(tmp_path / "texts.parquet"), "-o", str(tmp_path / "out")]
+    specs = ["--spec", "simhash:bits=64", "--spec", "topsig", "--spec", "p-stable", "--spec", "svd:dimensions=2"]
+    run = CliRunner().invoke(sosie, [*words, *specs])
+    assert run.exit_code == 0, run.output
+    assert "radius of balance: no pair of the sample is similar: take a larger sample, or a lower cosine" in run.output
+    assert "no pair / nothing found at 0.9" in run.output and "no two documents of the sample share a key" in run.output
+    page = (tmp_path / "out" / "signatures.html").read_text()
+    said = (tmp_path / "out" / "signatures.json").read_text()
+    assert "No pair of the sample is similar" in page
+    for text in (run.output, page, said):
+        assert not re.search(r"\b(nan|inf|infinity)\b", text, re.IGNORECASE)
+    simhash, _, keys, _ = json.loads(said)["specs"]
+    assert set(simhash["radius"]["recall"]) == {None} and simhash["ranking"]["ratio"] is not None
+    assert set(keys["found"]["recall"]) == set(keys["found"]["precision"]) == {None}
+    assert keys["found"]["reduction"] is None and keys["found"]["similar"] == [0] * 6
 
 
 def test_every_family_is_measured(texts):

@@ -128,7 +128,7 @@ def test_two_large_groups_meet_in_their_representatives():
 
 
 def test_more_pairs_than_anyone_looks_at_are_written_as_stars(monkeypatch):
-    monkeypatch.setattr(identical, "FEW", 0)
+    monkeypatch.setattr("sosie.matches.sets.partitions.FEW", 0)
     copies = [frozenset({1, 2}), frozenset({1, 2, 3}), frozenset({9})]
     for count, star in ((5, STAR), (9, 1)):  # 45 pairs of 11 rows; 153 of 19
         collection = copies[:2] * count + copies[2:]

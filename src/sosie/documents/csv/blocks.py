@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from sosie.types import I64
 
 # Beyond this a record is taken for one whose quote is never closed, so that memory stays bounded.
 RECORD_BYTES = 256 << 20
+_DELIMITERS = (";", "\t", "|", ",")
 _NEWLINE, _RETURN, _QUOTE = b'\n\r"'
 
 
@@ -52,6 +53,24 @@ def read_header(source: Input) -> CsvHeader | None:
     for block in read_csv(source, 1 << 16):
         return block.header
     return None
+
+
+def with_delimiter(source: Input, texts: Sequence[str]) -> Input:
+    """Return an input with the delimiter by which its header has the wanted columns, itself if there is none such.
+
+    Programs write semicolons where commas are in numbers.
+    """
+    for delimiter in (None, *_DELIMITERS):
+        tried = source if delimiter is None else replace(source, delimiter=delimiter)
+        try:
+            header = read_header(tried)
+        except DataError:
+            if delimiter is None:
+                return source
+            continue
+        if header is None or set(texts) <= set(header.names):
+            return tried
+    return source
 
 
 def read_csv(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 import pyarrow as pa
 
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
-from sosie.documents.csv.blocks import CsvBlock, read_csv, read_header
+from sosie.documents.csv.blocks import CsvBlock, read_csv, read_header, with_delimiter
 from sosie.documents.csv.decode import decode_records
 from sosie.documents.csv.write import split_records
-from sosie.documents.format import Format, Probe
+from sosie.documents.format import STREAMS, Format, Probe
 from sosie.documents.input import Input
 from sosie.documents.share import Share
 from sosie.types import I64
@@ -23,8 +23,13 @@ class SeparatedValues(Format[CsvBlock]):
 
     name = "csv"
     suffixes: ClassVar = {".csv": "csv", ".tsv": "tsv"}
-    is_compressible = True
+    compressions = STREAMS
+    options = ("delimiter", "encoding")
     unit = "line"
+
+    def settle(self, source: Input, texts: Sequence[str]) -> Input:
+        """Find another delimiter where the header has the wanted columns only if it separates them."""
+        return source if source.delimiter is not None else with_delimiter(source, texts)
 
     def probe(self, source: Input) -> Probe:
         """The header has the names; all columns are text."""

@@ -41,9 +41,10 @@ def parse_record(record: bytes, header: CsvHeader, columns: Columns) -> Parsed |
         return fields
     if len(fields) != len(header.names):
         return f"{len(fields)} field{'s' if len(fields) > 1 else ''} instead of {len(header.names)}"
-    values = [fields[header.names.index(name)].decode("utf-8") for name in columns.names]
-    text, identifier, value = columns.split(values)
-    order = None if columns.order is None else order_value(value, columns.order)
+    values = {name: fields[header.names.index(name)].decode("utf-8") for name in columns.names}
+    text = "\n".join(values[name] for name in columns.texts)
+    identifier = None if columns.id is None else values[columns.id]
+    order = None if columns.order is None else order_value(values[columns.order.column], columns.order)
     return order if isinstance(order, str) else (text, identifier, order)
 
 
@@ -60,6 +61,8 @@ def parse_header(source: Input, record: bytes, end: bytes, line: int) -> CsvHead
 
 def delimiter_of(source: Input) -> bytes:
     """Return what separates the fields of a record."""
+    if source.delimiter is not None:
+        return source.delimiter.encode("ascii")
     return b"\t" if source.format == "tsv" else b","
 
 

@@ -1,1 +1,1 @@
-"""JSON lines: one object per line, with members that may differ from line to line."""
+"""JSON: one object per line or an array of objects, with members that may differ from one to the other."""

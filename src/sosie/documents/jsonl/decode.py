@@ -103,7 +103,7 @@ def _arrow_columns(block: bytes, columns: Columns) -> tuple[Any, Any, Any] | Non
         if table is None:
             continue
         texts, ids, order = columns.split([single(pick_either(table, name)) for name in columns.names])
-        if kind == pa.float64() and not _exact(order):
+        if order is not None and kind == pa.float64() and not _exact(order):
             return None
         return texts, ids, order
     return None
@@ -117,7 +117,7 @@ def _types(columns: Columns, order_type: Any) -> dict[str, Any]:
     types = {} if columns.order is None else {columns.order.column: order_type}
     if columns.id is not None:
         types[columns.id] = columns.id_type
-    return {**types, columns.text: pa.large_string()}
+    return {**types, **dict.fromkeys(columns.texts, pa.large_string())}
 
 
 def _exact(numbers: Any) -> bool:

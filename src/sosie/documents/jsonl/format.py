@@ -1,15 +1,17 @@
-"""JSON lines as a format."""
+"""JSON lines and JSON arrays as formats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns, Parsed
-from sosie.documents.format import Format, Probe
+from sosie.documents.format import STREAMS, Format, Probe
 from sosie.documents.input import Input
+from sosie.documents.jsonl.array import ArrayBlock, read_array, settle_json
+from sosie.documents.jsonl.array_write import split_array
 from sosie.documents.jsonl.blocks import find_lines, read_blocks
 from sosie.documents.jsonl.decode import decode_block
 from sosie.documents.jsonl.record import Members, members_of, parse_line
@@ -24,9 +26,10 @@ class JsonLines(Format[bytes]):
     """A piece is a block of whole lines."""
 
     name = "jsonl"
-    suffixes: ClassVar = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
+    suffixes: ClassVar = {".jsonl": "jsonl", ".ndjson": "jsonl"}
     remark = "one object per line"
-    is_compressible = True
+    compressions = STREAMS
+    options = ("encoding",)
     unit = "line"
 
     def probe(self, source: Input) -> Probe:
@@ -53,6 +56,44 @@ class JsonLines(Format[bytes]):
     def write(self, share: Share, threads: int | None, advance: Callable[[int], None]) -> int:
         """Copy lines, or put members into their objects."""
         return split_lines(share, threads, advance)
+
+
+class JsonArray(Format[ArrayBlock]):
+    """A piece is a block of whole elements; a file that holds JSON lines instead is read as such."""
+
+    name = "json"
+    suffixes: ClassVar = {".json": "json"}
+    remark = "an array of objects, or one object per line"
+    compressions = STREAMS
+    options = ("encoding",)
+    unit = "object"
+
+    def settle(self, source: Input, texts: Sequence[str]) -> Input:
+        """See whether the file is an array."""
+        return settle_json(source, texts)
+
+    def probe(self, source: Input) -> Probe:
+        """Every object has members of its own."""
+        return Probe(samples=lambda: map(SampleLine.of, _elements(source)))
+
+    def read(
+        self, source: Input, names: list[str] | None, threads: int | None, watch: Callable[[int], None]
+    ) -> Iterator[ArrayBlock]:
+        """Yield blocks of elements."""
+        return read_array(source, watch=watch)
+
+    def decode(self, piece: ArrayBlock, columns: Columns) -> Records:
+        """Decode a block of elements as lines."""
+        return decode_block(piece.lines(), columns)
+
+    def fetch(self, piece: ArrayBlock, wanted: I64, columns: Columns) -> tuple[int, list[tuple[I64, Records]]]:
+        """Decode the wanted elements alone."""
+        inside = wanted[wanted < len(piece)]
+        return len(piece), [(inside, decode_block(piece.take(inside).lines(), columns))] if len(inside) else []
+
+    def write(self, share: Share, threads: int | None, advance: Callable[[int], None]) -> int:
+        """Copy elements, or put members into their objects; what is written is an array."""
+        return split_array(share, threads, advance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,4 +128,9 @@ def _lines(source: Input) -> Iterator[bytes]:
         yield from (block[start:end] for start, end in zip(lines.starts, lines.ends, strict=True))
 
 
-JSONL = JsonLines()
+def _elements(source: Input) -> Iterator[bytes]:
+    for block in read_array(source, _PROBE_BYTES):
+        yield from block.lines()[:-1].split(b"\n")
+
+
+JSONL, JSON = JsonLines(), JsonArray()

@@ -74,11 +74,19 @@ def parse_line(line: bytes, columns: Columns) -> Parsed | str:
         if not found and name in (columns.text, columns.id):
             return f"no column {name!r} (there are: {', '.join(members.names()) or 'none'})"
         values[name] = found[0] if found else None
-    text = values[columns.text]
-    if not isinstance(text, str) or isinstance(text, _Huge):
-        return f"{columns.text!r} is {_kind(text)}, not text{_inside(text, columns.text)}"
-    if reason := _surrogate(text, columns.text):
-        return reason
+    parts = []
+    for name in columns.texts:
+        part = values[name]
+        if part is None and len(columns.texts) > 1:
+            continue
+        if not isinstance(part, str) or isinstance(part, _Huge):
+            return f"{name!r} is {_kind(part)}, not text{_inside(part, name)}"
+        if reason := _surrogate(part, name):
+            return reason
+        parts.append(part)
+    if not parts:
+        return f"{columns.label} is null or not there (there are: {', '.join(members.names()) or 'none'})"
+    text = "\n".join(parts)
     identifier = None if columns.id is None else values[columns.id]
     if columns.id is not None and (reason := _wrong_id(identifier, columns)):
         return reason

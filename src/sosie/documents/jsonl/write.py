@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sosie.documents.columns import single
-from sosie.documents.jsonl.blocks import BLANK, find_lines, read_blocks
+from sosie.documents.jsonl.blocks import BLANK, Lines, find_lines, read_blocks
 from sosie.documents.jsonl.record import members_of
 from sosie.documents.share import ANNOTATED, Share, free_names
 from sosie.documents.splice import TEXT, concatenated, joined, json_literals, spans
@@ -32,10 +32,10 @@ def split_lines(share: Share, threads: int | None, advance: Callable[[int], None
 
     Where all documents are annotated, a member has one name in the whole file; else each line has the first free one.
     """
-    blocks = ((block, find_lines(block)) for block in read_blocks(share.source))
+    blocks = _blocks(share)
     known = MemberNames(share.added.names)
     if share.copies is None:
-        names = free_names(share.added.names, _taken(share, known, threads))
+        names = free_names(share.added.names, taken_names(cut_portions(share, _blocks(share)), known, threads))
         return split_blocks(share, blocks, partial(annotate_lines, names=names), (b"", b""), threads, advance)
     return split_blocks(share, blocks, partial(extend_lines, known=known), (b"", b""), threads, advance)
 
@@ -47,9 +47,14 @@ def annotate_lines(cut: RecordCut, added: Any, names: list[str]) -> bytes:
     >>> annotate_lines(RecordCut(line, np.array([0]), np.array([20])), pa.table({"kept": [True]}), ["kept_1"])
     b'{"text": "a rose", "kept_1": true }\r\n'
     """
+    return concatenated(joined(annotated_objects(cut, added, names), "\n"))
+
+
+def annotated_objects(cut: RecordCut, added: Any, names: list[str]) -> Any:
+    """Return some objects with members put into them, each as text."""
     at = _insertions(cut)
     tails = joined(_separators(cut, at), _members(added, names))
-    return concatenated(joined(spans(cut.block, cut.starts, at), tails, spans(cut.block, at, cut.ends + 1)))
+    return joined(spans(cut.block, cut.starts, at), tails, spans(cut.block, at, cut.ends))
 
 
 def extend_lines(cut: RecordCut, added: Any, known: MemberNames) -> bytes:
@@ -59,6 +64,11 @@ def extend_lines(cut: RecordCut, added: Any, known: MemberNames) -> bytes:
     >>> extend_lines(RecordCut(line, np.array([0]), np.array([31])), pa.table({"kept": [True]}), MemberNames(["kept"]))
     b'{"text": "a rose", "kept": 1, "kept_1": true}\n'
     """
+    return concatenated(joined(extended_objects(cut, added, known), "\n"))
+
+
+def extended_objects(cut: RecordCut, added: Any, known: MemberNames) -> Any:
+    """Return some objects with members appended, each under the first name that is free in it, as text."""
     at = _insertions(cut)
     bodies = spans(cut.block, cut.starts, at)
     members = _members(added, added.column_names)
@@ -66,7 +76,7 @@ def extend_lines(cut: RecordCut, added: Any, known: MemberNames) -> bytes:
         chosen = np.isin(np.arange(len(bodies)), lines)
         own = _members(added.filter(pa.array(chosen)), names)
         members = pc.replace_with_mask(members, pa.array(chosen), own)
-    return concatenated(joined(bodies, _separators(cut, at), members, "}\n"))
+    return joined(bodies, _separators(cut, at), members, "}")
 
 
 def _clashes(bodies: Any, wanted: list[str], known: MemberNames) -> dict[tuple[str, ...], list[int]]:
@@ -111,11 +121,13 @@ def _members(added: Any, names: Iterable[str]) -> Any:
     return joined(*parts)
 
 
-def _taken(share: Share, known: MemberNames, threads: int | None) -> set[str]:
+def taken_names(portions: Iterable[Portion], known: MemberNames, threads: int | None) -> set[str]:
     """Return the names that are in the way: members of documents of this input have them."""
-    blocks = ((block, find_lines(block)) for block in read_blocks(share.source))
-    found = ordered_map(partial(_taken_in, known=known), cut_portions(share, blocks), threads)
-    return set().union(*found)
+    return set().union(*ordered_map(partial(_taken_in, known=known), portions, threads))
+
+
+def _blocks(share: Share) -> Iterator[tuple[bytes, Lines]]:
+    return ((block, find_lines(block)) for block in read_blocks(share.source))
 
 
 def _taken_in(portion: Portion, known: MemberNames) -> set[str]:
@@ -142,7 +154,7 @@ class MemberNames:
 
     def __init__(self, names: Iterable[str]) -> None:
         spelt = "|".join("".join(map(_spellings, name)) for name in names)
-        self._pattern = f'("(?:{spelt}){_NUMBER}")[ \t\r]*:'
+        self._pattern = f'("(?:{spelt}){_NUMBER}")[ \t\r\n]*:'
         self._in_line = re.compile(self._pattern.encode("utf-8"))
 
     def suspects(self, lines: Any) -> Any:

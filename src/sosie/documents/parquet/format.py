@@ -11,10 +11,10 @@ from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.format import Format, Probe
 from sosie.documents.input import Input
-from sosie.documents.parquet.decode import decode_columns
 from sosie.documents.parquet.read import read_parquet, read_schema, slice_table
 from sosie.documents.parquet.write import split_parquet, split_table
 from sosie.documents.share import Share
+from sosie.documents.tables.decode import decode_columns
 from sosie.types import I64
 
 _ROWS = 1 << 16

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sosie.documents.input import Input
-from sosie.documents.nested import pick
-from sosie.documents.parquet.rows import plan_pieces, rows_per_slice, text_bytes, unpack
+from sosie.documents.nested import is_text, pick
+from sosie.documents.parquet.rows import plan_pieces, unpack
+from sosie.documents.tables.slices import rows_per_slice, text_bytes
 from sosie.errors import DataError
 
 
@@ -24,7 +25,7 @@ def open_parquet(source: Input, packed: list[str] | None = None) -> Iterator[Any
     source.check_unchanged()
     with _named(source):
         # Without pre-buffering a column chunk of any size is streamed.
-        file = pq.ParquetFile(source.path, read_dictionary=packed, buffer_size=1 << 20, pre_buffer=False)
+        file = pq.ParquetFile(source.openable(), read_dictionary=packed, buffer_size=1 << 20, pre_buffer=False)
     with file:
         yield file
 
@@ -47,7 +48,7 @@ def read_parquet(
     `watch` is told how far in the file reading has come, judged by the rows.
     """
     with open_parquet(source) as file, _named(source):
-        plan, schema = plan_pieces(file, source.path, names, batch_size), file.schema_arrow
+        plan, schema = plan_pieces(file, source, names, batch_size), file.schema_arrow
     done = expanded = 0
     with open_parquet(source, plan.packed) as file:
         with _named(source):
@@ -57,7 +58,7 @@ def read_parquet(
             watch(source.size * done // file.metadata.num_rows)
             for part in unpack(batch, schema) if plan.packed else [batch]:
                 chosen = pick(part, names) if names else part
-                expanded += text_bytes(chosen.column(0)) if names else 0
+                expanded += sum(text_bytes(column) for column in chosen.columns if is_text(column.type)) if names else 0
                 source.check_expansion(expanded)
                 yield chosen
     source.check_unchanged()

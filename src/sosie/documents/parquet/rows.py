@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sosie.documents.input import Input
+from sosie.documents.tables import slices
+from sosie.documents.tables.slices import dictionary_lengths, is_bytes, rows_per_slice
+
 PIECE_BYTES = 4 << 20
-# What the rows of a piece may take if each of them is the longest that there may be.
-WORST_BYTES = 64 << 20
 # Prefixes that rows share (DELTA_BYTE_ARRAY) can be measured only by decoding them.
 _PREFIX_ROWS = 64
 # Smaller column chunks are mostly dictionary: looking at that first would be reading them twice.
@@ -31,7 +32,7 @@ class Plan:
     packed: list[str]
 
 
-def plan_pieces(file: Any, path: str, names: list[str] | None, most: int) -> Plan:
+def plan_pieces(file: Any, source: Input, names: list[str] | None, most: int) -> Plan:
     """Plan pieces of about `PIECE_BYTES` in the largest row group, and at most about `WORST_BYTES` in any case."""
     metadata, schema = file.metadata, file.schema_arrow
     rows, packed, suspects = most, set(), {}
@@ -41,17 +42,17 @@ def plan_pieces(file: Any, path: str, names: list[str] | None, most: int) -> Pla
         chunks = [chunk for chunk in chunks if names is None or chunk.path_in_schema in names]
         size = max(1, sum(chunk.total_uncompressed_size for chunk in chunks))
         rows = min(rows, PIECE_BYTES * group.num_rows // size)
-        if min(most, group.num_rows) * size <= WORST_BYTES:
+        if min(most, group.num_rows) * size <= slices.WORST_BYTES:
             continue
         texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
         if any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in texts):
-            rows = min(rows, max(_PREFIX_ROWS, WORST_BYTES // size))
+            rows = min(rows, max(_PREFIX_ROWS, slices.WORST_BYTES // size))
         texts = [chunk for chunk in texts if chunk.has_dictionary_page]
         small = {chunk.path_in_schema for chunk in texts if chunk.total_uncompressed_size <= _SMALL_BYTES}
         packed |= {leaf for leaf in small if schema.names.count(leaf) == 1 and is_bytes(schema.field(leaf).type)}
         suspects[index] = {chunk.path_in_schema for chunk in texts}
-    longest = max(_longest_values(path, {group: leaves - packed for group, leaves in suspects.items()}), default=0)
-    return Plan(max(1, min(rows, WORST_BYTES // max(longest, 1))), sorted(packed))
+    longest = max(_longest_values(source, {group: leaves - packed for group, leaves in suspects.items()}), default=0)
+    return Plan(max(1, min(rows, slices.WORST_BYTES // max(longest, 1))), sorted(packed))
 
 
 def unpack(batch: Any, schema: Any) -> Iterator[Any]:
@@ -71,57 +72,14 @@ def unpack(batch: Any, schema: Any) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(typed, schema.metadata))
 
 
-def rows_per_slice(rows: Any, most: int) -> int:
-    """Return how many rows of a table or a batch are small when their dictionaries are decoded."""
-    columns = [column for column in rows.columns if pa.types.is_dictionary(column.type)]
-    chunks = [chunk for column in columns for chunk in getattr(column, "chunks", [column])]
-    longest = max((length for chunk in chunks for length in _dictionaries(chunk)), default=0)
-    return max(1, min(most, WORST_BYTES // max(longest, 1)))
-
-
-def text_bytes(array: Any) -> int:
-    """Return how many bytes texts have when they are decoded.
-
-    >>> text_bytes(pa.array(["a rose", "a rose", None]).dictionary_encode())
-    12
-    """
-    if pa.types.is_dictionary(array.type):
-        return int(pc.sum(_lengths(array.dictionary).take(array.indices)).as_py() or 0)
-    return int(pc.sum(_lengths(array)).as_py() or 0)
-
-
-def _lengths(array: Any) -> Any:
-    return pc.binary_length(array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array)
-
-
-def _longest_values(path: str, suspects: dict[int, set[str]]) -> Iterator[int]:
+def _longest_values(source: Input, suspects: dict[int, set[str]]) -> Iterator[int]:
     """Yield the length of the longest value in each dictionary; one row is enough to have it read."""
     leaves = sorted({leaf for group in suspects.values() for leaf in group})
     if not leaves:
         return
-    with pq.ParquetFile(path, read_dictionary=leaves, pre_buffer=False) as file:
+    with pq.ParquetFile(source.openable(), read_dictionary=leaves, pre_buffer=False) as file:
         for group, here in suspects.items():
             if here:
                 batches = file.iter_batches(batch_size=1, row_groups=[group], columns=sorted(here), use_threads=False)
                 for column in next(batches).columns:
-                    yield from _dictionaries(column)
-
-
-def _dictionaries(array: Any) -> Iterator[int]:
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        if is_bytes(kind.value_type):
-            yield int(pc.max(pc.binary_length(array.dictionary)).as_py() or 0)
-    elif pa.types.is_struct(kind):
-        for place in range(kind.num_fields):
-            yield from _dictionaries(array.field(place))
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
-        yield from _dictionaries(array.values)
-
-
-def is_bytes(kind: Any) -> bool:
-    """Whether values are texts or bytes with offsets."""
-    types = pa.types
-    return bool(
-        types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
-    )
+                    yield from dictionary_lengths(column)

@@ -15,12 +15,15 @@ from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.html import PageError, read_page
 from sosie.documents.input import DocumentFiles, Entry, Input
-from sosie.errors import DataError
+from sosie.documents.places.remote import is_url, open_file, size_and_stamp
+from sosie.errors import DataError, UsageError
+from sosie.parallel import ordered_map
 from sosie.types import I64
 
 # What `Entry.format` says of a page.
 HTML = "html"
 _FILES = 4096
+_REMOTE = 16  # files that are fetched from a server at a time
 # A fifo that has taken the place of a file must not block.
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -29,7 +32,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0
 class TextBlock:
     """The contents of consecutive files, with their labels; empty where `problems` has the position.
 
-    `pages[i]` says whether file i is HTML.
+    `pages[i]` says whether file i is HTML. `encoding` is that of the others, None for UTF-8.
     """
 
     first: int
@@ -37,6 +40,7 @@ class TextBlock:
     labels: Any
     problems: dict[int, str]
     pages: list[bool]
+    encoding: str | None = None
 
     def __len__(self) -> int:
         return len(self.contents)
@@ -46,7 +50,8 @@ class TextBlock:
         chosen = positions.tolist()
         problems = {place: self.problems[at] for place, at in enumerate(chosen) if at in self.problems}
         contents, pages = [self.contents[at] for at in chosen], [self.pages[at] for at in chosen]
-        return TextBlock(self.first, contents, self.labels.take(pa.array(chosen, pa.int64())), problems, pages)
+        labels = self.labels.take(pa.array(chosen, pa.int64()))
+        return TextBlock(self.first, contents, labels, problems, pages, self.encoding)
 
 
 def files_of(source: Input) -> DocumentFiles:
@@ -61,13 +66,11 @@ def read_texts(files: DocumentFiles, watch: Callable[[int], None] = lambda posit
     contents: list[bytes] = []
     problems: dict[int, str] = {}
     pages: list[bool] = []
-    for entry in files.entries:
+    for entry, content in _contents(files.entries):
         pages.append(entry.format == HTML)
-        if entry.problem is None:
-            contents.append(_content(entry))
-        else:
+        if entry.problem is not None:
             problems[len(contents)] = entry.problem
-            contents.append(b"")
+        contents.append(content)
         held += len(contents[-1])
         if held >= blocks.BLOCK_BYTES or len(contents) == _FILES:
             position += held
@@ -85,11 +88,12 @@ def decode_texts(block: TextBlock, columns: Columns) -> Records:
     contents = []
     for position, (content, is_page) in enumerate(zip(block.contents, block.pages, strict=True)):
         try:
-            contents.append(read_page(content, columns.html).encode() if is_page else content.removeprefix(blocks.BOM))
-        except PageError as error:
+            text = read_page(content, columns.html).encode() if is_page else _plain(content, block.encoding)
+        except (PageError, _UndecodableError) as error:
             problems[position] = str(error)
-            contents.append(b"")
-        if not is_page and b"\0" in content:
+            text = b""
+        contents.append(text)
+        if not is_page and b"\0" in text:
             problems[position] = f"a NUL byte (byte {content.index(0) + 1} of the file): not text"
     offsets = np.zeros(len(contents) + 1, np.int64)
     np.cumsum([len(content) for content in contents], out=offsets[1:])
@@ -98,16 +102,14 @@ def decode_texts(block: TextBlock, columns: Columns) -> Records:
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        for position, (content, is_page) in enumerate(zip(block.contents, block.pages, strict=True)):
+        for position, content in enumerate(contents):
             try:
-                content.decode("utf-8", "replace" if is_page else "strict")
+                content.decode("utf-8")
             except UnicodeDecodeError as error:
                 encoding = blocks.foreign_encoding(content)
-                place = (
-                    f"{encoding} by its byte order mark; convert it"
-                    if encoding
-                    else f"byte {error.start + 1} of the file"
-                )
+                place = f"byte {error.start + 1} of the file"
+                if encoding:
+                    place = f"{encoding} by its byte order mark; pass --encoding {encoding.lower()}, or convert it"
                 problems[position] = f"invalid UTF-8 ({place})"
     ids = None if columns.id is None else block.labels
     order = None if columns.order is None else pa.nulls(len(contents), pa.int64())
@@ -118,7 +120,34 @@ def decode_texts(block: TextBlock, columns: Columns) -> Records:
     return records if ids is None else replace(records, ids=records.ids.cast(columns.id_type))
 
 
+class _UndecodableError(Exception):
+    """A text that is not of its encoding; the message says where."""
+
+
+def _plain(content: bytes, encoding: str | None) -> bytes:
+    """Return the content of a text file as UTF-8, as far as it is known to be."""
+    if encoding is None:
+        return content.removeprefix(blocks.BOM)
+    try:
+        return content.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeError as error:
+        place = f"byte {error.start + 1} of the file" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise _UndecodableError(f"invalid {encoding} ({place})") from error
+
+
+def _contents(entries: list[Entry]) -> Iterator[tuple[Entry, bytes]]:
+    """Yield files with their contents; from servers several are fetched at a time: each answer is waited for."""
+    if any(is_url(entry.path) for entry in entries):
+        yield from ordered_map(lambda entry: (entry, _content(entry)), entries, _REMOTE)
+    else:
+        yield from ((entry, _content(entry)) for entry in entries)
+
+
 def _content(entry: Entry) -> bytes:
+    if entry.problem is not None:
+        return b""
+    if is_url(entry.path):
+        return _remote_content(entry)
     try:
         descriptor = os.open(entry.path, _FLAGS)
         try:
@@ -135,6 +164,18 @@ def _content(entry: Entry) -> bytes:
         raise DataError(
             f"{entry.path}: cannot be read ({error.strerror}). Restore the file or leave it out."
         ) from error
+    if not same or len(content) != entry.size:
+        raise DataError(f"{entry.path}: changed while it was being read. Run again when nothing writes to it.")
+    return content
+
+
+def _remote_content(entry: Entry) -> bytes:
+    try:
+        with open_file(entry.path) as file:
+            content = file.read(entry.size + 1)
+        same = size_and_stamp(entry.path) == (entry.size, entry.mtime_ns)
+    except (OSError, UsageError) as error:
+        raise DataError(f"{entry.path}: cannot be read ({error}). Run again, or leave it out.") from error
     if not same or len(content) != entry.size:
         raise DataError(f"{entry.path}: changed while it was being read. Run again when nothing writes to it.")
     return content

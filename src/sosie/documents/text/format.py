@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from sosie.documents.batch import Records
@@ -22,6 +23,7 @@ class TextFiles(Format[TextBlock]):
     name = "text"
     suffixes: ClassVar = {".txt": "text", ".md": "text", ".html": HTML, ".htm": HTML}
     is_whole = True
+    options = ("encoding",)
     unit = "file"
     naming = Naming("text files", "their names")
 
@@ -34,7 +36,7 @@ class TextFiles(Format[TextBlock]):
         self, source: Input, names: list[str] | None, threads: int | None, watch: Callable[[int], None]
     ) -> Iterator[TextBlock]:
         """Yield the contents of several files at a time."""
-        return read_texts(files_of(source), watch)
+        return (replace(block, encoding=source.encoding) for block in read_texts(files_of(source), watch))
 
     def decode(self, piece: TextBlock, columns: Columns) -> Records:
         """Check the texts, extract the pages."""

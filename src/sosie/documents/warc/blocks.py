@@ -114,7 +114,7 @@ def _spans(source: Input) -> Iterator[Span]:
         source.check_expansion(expanded)
 
     try:
-        with open(source.path, "rb", buffering=_CHUNK) as file:
+        with source.open(_CHUNK) as file:
             start = 0
             while start < source.size:
                 try:

@@ -22,7 +22,7 @@ class WebArchive(Format[WarcBlock]):
 
     name = "warc"
     suffixes: ClassVar = {".warc": "warc"}
-    is_compressible = True
+    compressions = ("gzip", "zstd")
     unit = "record"
     naming = Naming("WARC files", "record ids", RECORD_ID)
 

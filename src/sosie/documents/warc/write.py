@@ -26,7 +26,7 @@ def split_warc(share: Share, advance: Callable[[int], None]) -> int:
     done = 0
     other = int(COPIED if share.copies is not None else ANNOTATED)
     with contextlib.ExitStack() as stack:
-        source = stack.enter_context(open(share.source.path, "rb"))
+        source = stack.enter_context(share.source.open(_CHUNK))
         paths = {int(COPIED): share.copies, int(ANNOTATED): share.annotated}
         targets = {place: stack.enter_context(open(path, "xb")) for place, path in paths.items() if path is not None}
         if share.source.compression == "zstd" and share.copies is not None and share.annotated is not None:

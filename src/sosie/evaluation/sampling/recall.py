@@ -6,7 +6,6 @@ and the few that are nearest below the threshold.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -14,15 +13,13 @@ from typing import Any
 import numpy as np
 
 from sosie.evaluation.sampling.compare import Comparison
-from sosie.evaluation.sampling.search import search, sought
+from sosie.evaluation.sampling.draw import least_near
+from sosie.evaluation.sampling.interval import recall_interval, seen_from_pairs
+from sosie.evaluation.sampling.search import search
 from sosie.matches.equal.groups import Groups
-from sosie.types import I64, Bools, Pairs, VerifiedPairs
+from sosie.types import F64, I64, Bools, Pairs, VerifiedPairs
 
-CONFIDENCE = 1.959964  # standard deviations on both sides of 95 %
-MARGIN = Fraction(1, 10)  # how far below the threshold a near miss may be
 MISSES = 10
-FEWEST = 5  # documents of a sample, however dense the collection is
-LEAST = Fraction(1, 10**6)  # any shared feature
 LOW = 0xFFFFFFFF
 
 
@@ -32,9 +29,11 @@ class SampledRecall:
 
     `true_pairs` are the similar pairs with a sampled document, `found_pairs` those of them that the result lists,
     `wrong_pairs` the listed ones that are not similar. For a de-duplication, of `unsettled_pairs` both documents stay;
-    `kept` of the sampled documents stay, and `missed` of these are similar to another document that stays.
+    `kept` of the sampled documents stay, and `missed` of these are similar to another document that stays. Of the true
+    pairs, `reference_pairs` have their other end in a reference, `found_reference_pairs` of these were found.
 
-    More than 64 identical documents are listed as a star: of such a group all pairs count as listed if one is.
+    `interval` holds the recall of the whole result in 95 % of samples. More than 64 identical documents are listed as a
+    star: of such a group all pairs count as listed if one is.
     """
 
     documents: int
@@ -45,11 +44,20 @@ class SampledRecall:
     unsettled_pairs: int | None = None
     kept: int | None = None
     missed: int | None = None
+    reference_pairs: int = 0
+    found_reference_pairs: int = 0
+    interval: tuple[float, float] = (0.0, 1.0)
 
     @property
     def recall(self) -> float | None:
-        """The share of the true pairs that was found; None if the sample has none."""
-        return self.found_pairs / self.true_pairs if self.true_pairs else None
+        """The share of the similar pairs that was found, estimated from the sample; None if it has no similar pair.
+
+        A pair is in the sample if one of its ends is, so one with an end in a reference, where nothing is drawn, is
+        there about half as often as others: it counts for two, or a little less where much of a collection is drawn.
+        """
+        weight = _one_ended(self.sampled, self.documents)
+        true, found = self.true_pairs + weight * self.reference_pairs, self.found_pairs
+        return (found + weight * self.found_reference_pairs) / true if true else None
 
     @property
     def settled(self) -> float | None:
@@ -57,11 +65,6 @@ class SampledRecall:
         if self.unsettled_pairs is None or not self.true_pairs:
             return None
         return 1 - self.unsettled_pairs / self.true_pairs
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the recall (Wilson), as if pairs were independent."""
-        return wilson(self.found_pairs, self.true_pairs)
 
     def described(self) -> dict[str, Any]:
         """Return all numbers as data."""
@@ -77,25 +80,9 @@ class SampledRecall:
         if self.kept is not None:
             said |= {"settled": self.settled, "unsettled_pairs": self.unsettled_pairs}
             said |= {"kept": self.kept, "missed": self.missed}
+        if self.reference_pairs:
+            said |= {"reference_pairs": self.reference_pairs, "found_reference_pairs": self.found_reference_pairs}
         return said
-
-
-def draw(count: int, size: int, seed: int) -> I64:
-    """Return a random sample of `size` of `count` rows, or all if there are fewer, in the order of drawing."""
-    return np.random.default_rng(seed).choice(count, min(size, count), replace=False)
-
-
-def affordable(compared: Comparison, groups: Groups, drawn: I64, threshold: Fraction, budget: int) -> I64:
-    """Return the rows drawn first whose search looks at about `budget` features of other rows; at least FEWEST.
-
-    In a collection where everything resembles everything, each sampled row has as many similar ones as there are rows.
-    """
-    group = groups.of_rows(len(compared.sizes))[drawn]
-    probes, first = np.unique(group, return_index=True)
-    probes, first = probes[probes >= 0], first[probes >= 0]
-    steps = np.zeros(len(drawn), np.int64)  # rows of one group are searched for once
-    steps[first] = sought(compared.of_rows(groups.representatives), probes, _least_near(threshold)).steps
-    return drawn[: max(int(np.searchsorted(np.cumsum(steps), budget, side="right")), FEWEST)]
 
 
 def measure_recall(
@@ -106,20 +93,24 @@ def measure_recall(
     kept: Bools | None,
     threshold: Fraction,
     threads: int | None = None,
+    *,
+    reference: int = 0,
 ) -> tuple[SampledRecall, VerifiedPairs]:
     """Compare the drawn rows with all rows, exactly: what of that a run found, and what is just below the threshold.
 
     `groups` are the rows with identical features, `found` the pairs of rows of the run, `kept` who stays (None for a
-    join). The second result are at most MISSES pairs of rows within MARGIN below the threshold, the nearest first: both
-    stay, and one of them, or a row with the same features, was drawn.
+    join). The first rows are those of the `reference`, of which none is drawn. The second result are at most MISSES
+    pairs of rows, the nearest below the threshold: both stay, and one of them, or a row with the same features, was
+    drawn.
     """
     sampled = np.zeros(len(compared.sizes), np.bool_)
     sampled[drawn] = True
-    sample = _Sample(compared, groups, sampled, np.ones(len(sampled), np.bool_) if kept is None else kept)
-    right, wrong = sample.listed(found, threshold, threads)
-    true, unsettled, missed, near = sample.search(threshold, threads)
+    stays = np.ones(len(sampled), np.bool_) if kept is None else kept
+    sample = _Sample(compared, groups, sampled, stays, reference)
+    right, wrong, listed = sample.listed(found, threshold, threads)
+    true, similar, unsettled, missed, near = sample.search(threshold, threads)
     measured = SampledRecall(
-        documents=len(sampled),
+        documents=len(sampled) - reference,
         sampled=int(sampled.sum()),
         true_pairs=true,
         found_pairs=right,
@@ -127,23 +118,67 @@ def measure_recall(
         unsettled_pairs=None if kept is None else unsettled,
         kept=None if kept is None else int((kept & sampled).sum()),
         missed=None if kept is None else missed,
+        reference_pairs=int(similar.in_reference.sum()),
+        found_reference_pairs=int(listed.in_reference.sum()),
     )
-    return measured, near
+    return replace(measured, interval=_interval(measured, similar, listed, sample.known(found))), near
+
+
+def _interval(measured: SampledRecall, similar: _Partners, listed: _Partners, known: _Partners) -> tuple[float, float]:
+    """Return the interval of the recall, given the partners of the sampled rows, and those known of all rows.
+
+    A row that is drawn adds each of its pairs to the sample, but those whose other end is drawn as well are there
+    already; a pair with the reference counts for more, see `SampledRecall.recall`.
+    """
+    weight = _one_ended(measured.sampled, measured.documents)
+    total = measured.true_pairs + weight * measured.reference_pairs
+    return recall_interval(
+        similar.added(weight),
+        listed.added(weight),
+        pairs=(total, measured.found_pairs + weight * measured.found_reference_pairs),
+        inside=measured.true_pairs - measured.reference_pairs,
+        documents=measured.documents,
+        known=seen_from_pairs(known.added(weight)),
+    )
+
+
+def _one_ended(sampled: int, documents: int) -> float:
+    """Return by how much a pair that can be drawn from one end only counts for more than one with two."""
+    return 1 - sampled / documents if documents else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Partners:
+    """How many partners each of some rows has, and how many of them are in the reference."""
+
+    all: I64
+    in_reference: I64
+
+    def added(self, weight: float) -> F64:
+        """Return what each row adds to the pairs of a sample, on average: less what the other end has added."""
+        return np.asarray(weight * self.all + self.in_reference, np.float64)
 
 
 class _Sample:
-    """Sampled rows, counted by group: `counts` has size, sampled, staying, and sampled and staying, for each group."""
+    """Sampled rows, counted by group: `counts` has for each group size, sampled, staying, sampled and staying, and rows
+    of the reference.
+    """
 
-    def __init__(self, compared: Comparison, groups: Groups, sampled: Bools, stays: Bools) -> None:
+    def __init__(self, compared: Comparison, groups: Groups, sampled: Bools, stays: Bools, reference: int) -> None:
         self.compared, self.groups, self.sampled, self.stays = compared, groups, sampled, stays
-        flags = np.stack([np.ones(len(sampled), np.bool_), sampled, stays, sampled & stays], axis=1)[groups.rows]
-        ends = np.concatenate([np.zeros((1, 4), np.int64), np.cumsum(flags, axis=0)])
+        self.reference = reference
+        inside = np.arange(len(sampled)) < reference
+        flags = np.stack([np.ones_like(inside), sampled, stays, sampled & stays, inside], axis=1)[groups.rows]
+        ends = np.concatenate([np.zeros((1, flags.shape[1]), np.int64), np.cumsum(flags, axis=0)])
         self.counts: I64 = ends[groups.offsets[1:]] - ends[groups.offsets[:-1]]
         self.probes = np.flatnonzero(self.counts[:, 1])
+        self.group = groups.of_rows(len(sampled))
 
-    def listed(self, found: Pairs | VerifiedPairs, threshold: Fraction, threads: int | None) -> tuple[int, int]:
-        """Count the listed pairs with a sampled row: those that are similar, and those that are not."""
-        group = self.groups.of_rows(len(self.sampled))
+    def listed(
+        self, found: Pairs | VerifiedPairs, threshold: Fraction, threads: int | None
+    ) -> tuple[int, int, _Partners]:
+        """Count the listed pairs with a sampled row: those that are similar, those that are not, the former by row."""
+        group = self.group
         large = np.append(self.counts[:, 0] > self.groups.star, False)[group]
         there = np.flatnonzero((found.a >= 0) & (found.b >= 0) & (found.a != found.b))
         counted = self.sampled | large
@@ -155,10 +190,44 @@ class _Sample:
         stars, first = np.unique(_packed(group[a[star]], group[b[star]]), return_index=True)
         stands_for[star] = 0
         stands_for[star[first]] = self._with_sampled(stars >> 32, stars & LOW)
-        listed, stands_for = listed[stands_for > 0], stands_for[stands_for > 0]
+        whole = np.zeros(len(listed), np.bool_)
+        whole[star] = True
+        listed, whole, stands_for = (part[stands_for > 0] for part in (listed, whole, stands_for))
         similar = self.compared.similar(listed >> 32, listed & LOW, threshold, threads)
-        right = int(stands_for[np.searchsorted(listed, _packed(similar.a, similar.b))].sum())
-        return right, int(stands_for.sum()) - right
+        at = np.searchsorted(listed, _packed(similar.a, similar.b))
+        right = int(stands_for[at].sum())
+        return right, int(stands_for.sum()) - right, self._partners(similar.a, similar.b, whole[at])
+
+    def _partners(self, a: I64, b: I64, whole: Bools) -> _Partners:
+        """Return the partners of the sampled rows in these pairs; a `whole` one stands for all pairs of both groups."""
+        count, rows = len(self.sampled), np.flatnonzero(self.sampled)
+        ends, others = np.concatenate([a[~whole], b[~whole]]), np.concatenate([b[~whole], a[~whole]])
+        alone = (np.bincount(part, minlength=count)[rows] for part in (ends, ends[others < self.reference]))
+        x, y = self.group[a[whole]], self.group[b[whole]]
+        of, other = np.concatenate([x, y[x != y]]), np.concatenate([y, x[x != y]])
+        columns = []
+        for partners, column in zip(alone, (0, 4), strict=True):
+            # float64 holds whole numbers below 2^53 exactly
+            of_group = np.bincount(of, self.counts[other, column], len(self.groups)).astype(np.int64)
+            if column == 0:
+                of_group[x[x == y]] -= 1  # a row is no partner of itself
+            columns.append(partners + np.append(of_group, 0)[self.group[rows]])
+        return _Partners(*columns)
+
+    def known(self, found: Pairs | VerifiedPairs) -> _Partners:
+        """Return how many partners each row that could be drawn has at least, if what is listed is right."""
+        a, b, count = found.a, found.b, len(self.sampled)
+        there = (a >= 0) & (b >= 0)
+        if not there.all():
+            a, b = a[there], b[there]
+        listed = np.bincount(a, minlength=count) + np.bincount(b, minlength=count)
+        outside = np.zeros(count, np.int64)
+        if self.reference:
+            outside += np.bincount(a[b < self.reference], minlength=count)
+            outside += np.bincount(b[a < self.reference], minlength=count)
+        same = np.append(self.counts, np.zeros((1, self.counts.shape[1]), np.int64), axis=0)[self.group]
+        listed, outside = np.maximum(listed, same[:, 0] - 1), np.maximum(outside, same[:, 4])
+        return _Partners(listed[self.reference :], outside[self.reference :])
 
     def _with_sampled(self, x: I64, y: I64) -> I64:
         """Return how many pairs of rows there are between two groups, or inside one, with a sampled row."""
@@ -167,8 +236,8 @@ class _Sample:
         inside = (sizes[x] * (sizes[x] - 1) - others[x] * (others[x] - 1)) // 2
         return np.where(x == y, inside, between)
 
-    def search(self, threshold: Fraction, threads: int | None) -> tuple[int, int, int, VerifiedPairs]:
-        """Count similar pairs with a sampled row, those with two staying rows, and sampled rows in one of the latter.
+    def search(self, threshold: Fraction, threads: int | None) -> tuple[int, _Partners, int, int, VerifiedPairs]:
+        """Count similar pairs with a sampled row, also by row, those with two staying rows, and sampled rows in these.
 
         A pair of two sampled rows is seen from both and counted once.
         """
@@ -179,19 +248,23 @@ class _Sample:
             both_stay = (counts[pairs.a, 2] > 0) & (counts[pairs.b, 2] > 0)
             probe, row = np.searchsorted(probes, pairs.a[reached]), pairs.b[reached]
             # float64 holds whole numbers below 2^53 exactly
-            sums = [np.bincount(probe, counts[row, column], len(probes)) for column in range(4)]
+            sums = [np.bincount(probe, counts[row, column], len(probes)) for column in range(5)]
             return np.stack(sums, axis=1).astype(np.int64), _nearest(pairs.take(~reached & both_stay))
 
-        similar = counts[probes] - 1  # a group is similar to itself, but a row is not a pair
+        similar = counts[probes] - np.array([1, 1, 1, 1, 0])  # a group is similar to itself, but a row is not a pair
         near = []
-        for sums, misses in search(distinct, probes, _least_near(threshold), summarise, threads):
+        for sums, misses in search(distinct, probes, least_near(threshold), summarise, threads):
             similar += sums
             near.append(misses)
         m, n = counts[probes, 1], counts[probes, 3]
         pairs = int((m * similar[:, 0]).sum()) - int((m * similar[:, 1]).sum()) // 2
         unsettled = int((n * similar[:, 2]).sum()) - int((n * similar[:, 3]).sum()) // 2
         missed = int((n * (similar[:, 2] > 0)).sum())
-        return pairs, unsettled, missed, self._rows(_nearest(_concatenated(near)))
+        partners = np.zeros((len(self.groups) + 1, 5), np.int64)
+        partners[probes] = similar
+        partners = partners[self.group[self.sampled]]
+        by_row = _Partners(partners[:, 0], partners[:, 4])
+        return pairs, by_row, unsettled, missed, self._rows(_nearest(_concatenated(near)))
 
     def _rows(self, pairs: VerifiedPairs) -> VerifiedPairs:
         """Return pairs of groups as pairs of rows: of each group the first that stays."""
@@ -201,10 +274,6 @@ class _Sample:
         rows[owner] = self.groups.rows[member]  # the last one written is the first
         a, b = rows[pairs.a], rows[pairs.b]
         return replace(pairs, a=np.minimum(a, b), b=np.maximum(a, b))
-
-
-def _least_near(threshold: Fraction) -> Fraction:
-    return max(threshold - MARGIN, LEAST)
 
 
 def _packed(a: I64, b: I64) -> I64:
@@ -226,18 +295,3 @@ def _concatenated(parts: list[VerifiedPairs]) -> VerifiedPairs:
     totals = [part.total for part in parts if part.total is not None]
     total = np.concatenate([none, *totals]) if len(totals) == len(parts) else None
     return VerifiedPairs(a, b, similarity, shared, total)
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a proportion (Wilson 1927).
-
-    >>> tuple(round(bound, 4) for bound in wilson(9, 10))
-    (0.5958, 0.9821)
-    """
-    if not trials:
-        return 0.0, 1.0
-    share, z2 = successes / trials, CONFIDENCE**2
-    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = CONFIDENCE / (1 + z2 / trials) * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
-    low, high = max(middle - half, 0.0), min(middle + half, 1.0)
-    return (0.0 if successes == 0 else low), (1.0 if successes == trials else high)

@@ -14,10 +14,12 @@ from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.evaluation.result import Numbering, Result, numbered_documents
 from sosie.evaluation.sampling.compare import Comparison
-from sosie.evaluation.sampling.recall import SampledRecall, draw, measure_recall
+from sosie.evaluation.sampling.draw import draw
+from sosie.evaluation.sampling.recall import SampledRecall, measure_recall
 from sosie.features.collect import Collection, collect
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import weigh
+from sosie.features.whole import WholeText
 from sosie.matches.equal.sets import collapse
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import Similarity
@@ -43,15 +45,16 @@ def sampled_recall(
     if size < 1:
         raise UsageError(f"a sample has at least 1 document, got {size}")
     threshold = _one_of(result.threshold, threshold, "threshold")
-    shingles = _one_of(result.shingles, shingles, "shingles")
+    evidence = WholeText() if result.identical else _one_of(result.shingles, shingles, "shingles")
     with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
         reading = source.batches(threads)
         measure, weighting = result.similarity
         room = Room(scratch, threads=threads)
-        collection = collect(reading, shingles, room, counts=weighting != "binary", advance=advance)
-        similarity = Similarity(measure, weigh(collection.features, weighting, room))
+        weighted = weighting != "binary"
+        collection = collect(reading, evidence, room, counts=weighted, whole=result.whole, advance=advance)
+        similarity = Similarity(measure, weigh(collection.features, weighting, room, collection.stand_ins))
         result.check_documents(reading)
-        result.check_features(len(collection.features.hashes))
+        result.check_features(len(collection.features.hashes) - collection.stand_ins)
         numbering = numbered_documents(reading)
         found, kept = _found(result, collection, numbering)
         sets, _ = sets_of(collection.features)

@@ -98,6 +98,11 @@ class HammingQuality:
     cosine: F64
 
     @property
+    def any_similar(self) -> bool:
+        """Whether the cosine of any pair reaches the threshold: where none does, recall says nothing."""
+        return not bool(np.isnan(self.recall[-1]))
+
+    @property
     def balance(self) -> int:
         """The smallest radius that finds something similar at which recall is not below precision, as in the paper."""
         reached = (self.recall >= self.precision) & (self.recall > 0)

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from sosie.errors import UsageError
-from sosie.evaluation.signatures.at_similarity import AtSimilarity, at_similarity
+from sosie.evaluation.ratios import ratios_by_rank
+from sosie.evaluation.signatures.at_similarity import ROUNDING, AtSimilarity, at_similarity
 from sosie.evaluation.signatures.cosines import cosines, distances, each_pair
 from sosie.evaluation.signatures.estimates import (
     CosineError,
@@ -56,7 +57,8 @@ DEFAULT = Truth()
 class Ranking:
     """What the nearest by signatures are worth: the share of the nearest by cosine, and how near they are.
 
-    `ratio` is the sum of the least cosine distances there are over that of the rows found (CDR); 1 is perfect.
+    `ratio` is the cumulative distance ratio (CDR@k, ISSL 6) of cosine distances: at each rank, the sum of the least
+    distances there are over that of the rows found, and the mean of that over ranks and documents; 1 is perfect.
     """
 
     recall: float
@@ -144,7 +146,7 @@ def rank(cosine: F64, far: Any, k: int) -> Ranking:
 
     >>> cosine = np.array([[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]])
     >>> rank(cosine, np.array([[0, 1, 3], [1, 0, 2], [0, 2, 0]]), 1)
-    Ranking(recall=0.6666666666666666, ratio=0.9090909090909091)
+    Ranking(recall=0.6666666666666666, ratio=0.9629629629629629)
     """
     own = np.arange(len(cosine))
     best, apart = 1 - cosine, np.array(far, np.float64)
@@ -152,9 +154,9 @@ def rank(cosine: F64, far: Any, k: int) -> Ranking:
     nearest: I64 = np.argsort(apart, axis=1, kind="stable")[:, :k]
     least = np.sort(best, axis=1)[:, :k]
     reached = np.take_along_axis(best, nearest, axis=1)
-    recall = float(np.mean(reached <= least[:, -1:] + 1e-9))
-    total = float(np.maximum(reached, 0).sum())
-    return Ranking(recall, float(np.maximum(least, 0).sum()) / total if total else 1.0)
+    recall = float(np.mean(reached <= least[:, -1:] + ROUNDING))
+    least, reached = (np.where(part > ROUNDING, part, 0.0) for part in (least, reached))  # identical texts are at 0
+    return Ranking(recall, float(np.mean(ratios_by_rank(least, reached))))
 
 
 def default_specs(truth: Truth) -> Sequence[str]:

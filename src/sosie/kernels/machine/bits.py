@@ -21,6 +21,21 @@ def trailing_zeros(typing_context: Any, x: Any) -> Any:
     return types.uint64(types.uint64), codegen
 
 
+@emitted
+def rotated(typing_context: Any, x: Any, bits: Any) -> Any:
+    """Return a uint64 rotated to the left by so many bits.
+
+    It is emitted and no kernel: Numba compiles a kernel again for every constant that it is called with.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = args[0].type
+        rotate = builder.module.declare_intrinsic("llvm.fshl", [word], ir.FunctionType(word, [word] * 3))
+        return builder.call(rotate, [args[0], *args])
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
 @kernel
 def next_mask(mask: int) -> int:
     """Return the next larger number with as many set bits (Gosper); mask is not 0.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
+from numba.core.cgutils import raw_memmove
 
 from sosie.kernels.machine.intrinsics import emitted, pointer, types
 
@@ -33,6 +34,25 @@ def copy16(typing_context: Any, source: Any, at: Any, target: Any, to: Any) -> A
         return context.get_dummy_value()
 
     return types.void(source, types.intp, target, types.intp), codegen
+
+
+@emitted
+def copy_first(typing_context: Any, source: Any, target: Any, count: Any) -> Any:
+    """Copy the first `count` elements of an array to another one of the same type that has room for them.
+
+    An assignment of slices takes Numba two seconds to compile, for the words of an error that cannot be.
+    """
+    if source.dtype != target.dtype:
+        raise TypeError(f"cannot copy {source} to {target}")  # while compiling
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        begin, element = ir.IntType(64)(0), context.get_data_type(signature.args[0].dtype)
+        read = pointer(context, builder, signature.args[0], args[0], begin, element)
+        write = pointer(context, builder, signature.args[1], args[1], begin, element)
+        raw_memmove(builder, write, read, args[2], context.get_abi_sizeof(element))
+        return context.get_dummy_value()
+
+    return types.void(source, target, types.intp), codegen
 
 
 def _load(data: Any, result: Any, bits: int) -> Any:

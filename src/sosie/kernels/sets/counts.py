@@ -60,8 +60,10 @@ def merge_counts(features: U64, counts: I64, others: U64, other_counts: I64) -> 
         j += second
         place += 1
     rest = place + features.size - i
-    merged[place:rest], sums[place:rest] = features[i:], counts[i:]
-    merged[rest:], sums[rest:] = others[j:], other_counts[j:]
+    for at in range(place, rest):
+        merged[at], sums[at] = features[i + at - place], counts[i + at - place]
+    for at in range(rest, size):
+        merged[at], sums[at] = others[j + at - rest], other_counts[j + at - rest]
     return merged, sums
 
 
@@ -80,7 +82,9 @@ def _union_size(a: U64, b: U64) -> int:
 def sought_places(hashes: U64, starts: I64, stops: I64, maybe: Bools, shift: int) -> tuple[I64, I64]:
     """Return the places in `hashes` of features whose leading bits the filter knows, and the row that each is in."""
     bits = np.uint64(shift)
-    most = (stops - starts).sum()
+    most = 0
+    for row in range(starts.size):
+        most += stops[row] - starts[row]
     # Room for all: arrays that grow inside the loop would be counted as references in every step.
     places, rows = np.empty(most, np.int64), np.empty(most, np.int64)
     found = 0

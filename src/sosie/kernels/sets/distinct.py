@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.arrays import read_only
 from sosie.kernels.machine.compile import kernel
 
 _CROWDED = 24  # a bucket above this size is sorted by radix
@@ -27,7 +28,7 @@ def distinct(
     values = np.empty(int(offsets[-1] - offsets[0]), np.uint64)
     kept = np.zeros(len(offsets), np.int64)
     counts = np.empty(len(values) if want_counts else 0, np.int32)
-    total = _distinct(hashes, offsets, values, kept, counts, want_counts)
+    total = _distinct(read_only(hashes), read_only(offsets), values, kept, counts, want_counts)
     return values[:total], kept, counts[:total] if want_counts else None
 
 
@@ -95,7 +96,7 @@ def _sort(
         ordered[ends[held_in]] = hashes[i]
         ends[held_in] += 1
     if fullest > _CROWDED:
-        begin = 0
+        begin = np.int64(0)
         for bucket in range(buckets):
             if ends[bucket] - begin > _CROWDED:
                 _radix(ordered, begin, ends[bucket], spare)
@@ -123,4 +124,5 @@ def _radix(values: NDArray[np.uint64], begin: int, end: int, spare: NDArray[np.u
             digit = np.int64((values[i] >> np.uint64(shift)) & np.uint64(255))
             spare[counts[digit]] = values[i]
             counts[digit] += 1
-        values[begin:end] = spare[: end - begin]
+        for i in range(begin, end):
+            values[i] = spare[i - begin]

@@ -36,13 +36,12 @@ from sosie.kernels.sets.similarity import (
 
 
 class Joined(NamedTuple):
-    """Similar pairs, the lists too dense to join as CSR, which of their rows are probes, and what was compared."""
+    """Similar pairs, where the lists too dense to join begin and end among the postings, and what was compared."""
 
     a: I64
     b: I64
-    ends: I64
-    members: I64
-    probes: Bools
+    starts: I64
+    stops: I64
     compared: int
 
 
@@ -71,15 +70,17 @@ def join_prefixes(sets: Sets, prefixes: Prefixes, criterion: Criterion, dense: i
     part, whole = criterion.numerator, criterion.numerator + criterion.denominator
     split = criterion.split
     pair_a, pair_b = np.empty(256, np.int64), np.empty(256, np.int64)
-    dense_rows, dense_ends = np.empty(0, np.int64), np.zeros(1, np.int64)
-    pairs = compared = start = 0
+    dense_starts, dense_stops = np.empty(16, np.int64), np.empty(16, np.int64)
+    pairs = compared = lists = 0
+    start = np.int64(0)
     while start < tokens.size:
         stop = start + 1
         while stop < tokens.size and tokens[stop] == tokens[start]:
             stop += 1
         if stop - start > dense:
-            dense_rows = np.concatenate((dense_rows, np.unique(rows[start:stop]).astype(np.int64)))
-            dense_ends = np.append(dense_ends, dense_rows.size)
+            dense_starts, dense_stops = grown(dense_starts, lists + 1), grown(dense_stops, lists + 1)
+            dense_starts[lists], dense_stops[lists] = start, stop
+            lists += 1
             start = stop
             continue
         for x in range(start, stop):
@@ -99,7 +100,7 @@ def join_prefixes(sets: Sets, prefixes: Prefixes, criterion: Criterion, dense: i
                 if not none_common(prefixes.tokens, i, i + positions[x], j, j + positions[y]):
                     continue
                 compared += 1
-                need = required_overlap(both, 0, part, whole - part)
+                need = required_overlap(both, np.int64(0), part, whole - part)
                 shared = shared_features(
                     sets.hashes, sets.starts[a], sets.stops[a], sets.starts[b], sets.stops[b], need
                 )
@@ -108,7 +109,7 @@ def join_prefixes(sets: Sets, prefixes: Prefixes, criterion: Criterion, dense: i
                     pair_a[pairs], pair_b[pairs] = a, b
                     pairs += 1
         start = stop
-    return Joined(pair_a[:pairs], pair_b[:pairs], dense_ends, dense_rows, np.ones(dense_rows.size, np.bool_), compared)
+    return Joined(pair_a[:pairs], pair_b[:pairs], dense_starts[:lists], dense_stops[:lists], compared)
 
 
 @kernel
@@ -153,20 +154,22 @@ def join_ranked(rows: WeighedSets, criterion: Criterion, ranked: Ranked, dense: 
     )
     listed, positions, rests, norms, previous = here
     pair_a, pair_b = np.empty(256, np.int64), np.empty(256, np.int64)
-    members, ends, dense_probes = np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.bool_)
-    pairs = compared = start = 0
+    dense_starts, dense_stops = np.empty(16, np.int64), np.empty(16, np.int64)
+    pairs = compared = lists = 0
+    start = np.int64(0)
     while start < tokens.size:
         stop = start + 1
         while stop < tokens.size and tokens[stop] == tokens[start]:
             stop += 1
         length = stop - start
         probes = _read_list(rows, ranked, postings, start, stop, share, here) if length > 1 else 0
-        start = stop
         if probes * length > dense * dense:
-            more, is_probe = _dense_members(listed[:length], probes)
-            members, dense_probes = np.concatenate((members, more)), np.concatenate((dense_probes, is_probe))
-            ends = np.append(ends, members.size)
+            dense_starts, dense_stops = grown(dense_starts, lists + 1), grown(dense_stops, lists + 1)
+            dense_starts[lists], dense_stops[lists] = start, stop
+            lists += 1
+            start = stop
             continue
+        start = stop
         for x in range(probes):
             for y in range(x + 1, length):
                 if previous[x] == previous[y]:
@@ -188,7 +191,7 @@ def join_ranked(rows: WeighedSets, criterion: Criterion, ranked: Ranked, dense: 
                     pair_a, pair_b = grown(pair_a, pairs + 1), grown(pair_b, pairs + 1)
                     pair_a[pairs], pair_b[pairs] = a, b
                     pairs += 1
-    return Joined(pair_a[:pairs], pair_b[:pairs], ends, members, dense_probes, compared)
+    return Joined(pair_a[:pairs], pair_b[:pairs], dense_starts[:lists], dense_stops[:lists], compared)
 
 
 @kernel
@@ -216,15 +219,6 @@ def _read_list(
 
 
 @kernel
-def _dense_members(rows: I32, probes: int) -> tuple[I64, Bools]:
-    """Return the rows of a list in ascending order, each once, and which of them are probes."""
-    members = np.unique(rows).astype(np.int64)
-    is_probe = np.zeros(members.size, np.bool_)
-    is_probe[np.searchsorted(members, rows[:probes])] = True
-    return members, is_probe
-
-
-@kernel
 def none_common(tokens: U64, i: int, i_stop: int, j: int, j_stop: int) -> bool:
     """Whether two ascending spans of tokens have nothing in common."""
     while i < i_stop and j < j_stop:
@@ -243,5 +237,6 @@ def grown(values: I64, needed: int) -> I64:
     if needed <= values.size:
         return values
     larger = np.empty(max(needed, 2 * values.size), values.dtype)
-    larger[: values.size] = values
+    for i in range(values.size):
+        larger[i] = values[i]
     return larger

@@ -8,6 +8,7 @@ import numpy as np
 
 from sosie.arrays import I32, I64, U64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.sort import stable_order
 from sosie.kernels.sets.rarity import HASH_BITS
 
 
@@ -89,10 +90,12 @@ def sorted_postings(postings: Postings) -> Postings:
 @kernel
 def _sort_bucket(tokens: U64, rows: I32, positions: I32, start: int, stop: int) -> None:
     if stop - start > 64:
-        order = np.argsort(tokens[start:stop], kind="mergesort")
-        tokens[start:stop] = tokens[start:stop][order]
-        rows[start:stop] = rows[start:stop][order]
-        positions[start:stop] = positions[start:stop][order]
+        order = stable_order(tokens[start:stop])
+        before = Postings(tokens[start:stop].copy(), rows[start:stop].copy(), positions[start:stop].copy())
+        for i in range(order.size):
+            tokens[start + i] = before.tokens[order[i]]
+            rows[start + i] = before.rows[order[i]]
+            positions[start + i] = before.positions[order[i]]
         return
     for i in range(start + 1, stop):
         token, row, position = tokens[i], rows[i], positions[i]

@@ -12,6 +12,7 @@ import numpy as np
 
 from sosie.arrays import F64, I64, U16, U64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.sort import sort_values, stable_order
 from sosie.kernels.sets.similarity import WeighedSets
 
 SATURATED = 0xFFFF
@@ -78,10 +79,11 @@ def _rarest(hashes: U64, counts: U16, places: I64, prefix: U64) -> None:
         found = 0
         for i in range(counts.size):
             if counts[i] >= COMMON:
-                tokens[found] = token(counts[i], hashes[i])
+                tokens[found] = token(np.int64(counts[i]), hashes[i])
                 found += 1
-        tokens.sort()
-        prefix[common:] = tokens[: prefix.size - common]
+        sort_values(tokens)
+        for i in range(common, prefix.size):
+            prefix[i] = tokens[i - common]
 
 
 @kernel
@@ -131,16 +133,17 @@ def rank_rows(rows: WeighedSets, first: int, stop: int, share: float, shift: int
         own = tokens[taken : taken + size]
         for i in range(size):
             h = rows.hashes[start + i]
-            own[i] = token(table[h >> bits], h)
+            own[i] = token(np.int64(table[h >> bits]), h)
         rest = 0.0
         if rows.weights.size == 0:
-            own.sort()
+            sort_values(own)
             for i in range(size - 1, -1, -1):
                 rest += 1.0
                 rests[taken + i] = rest
         else:
-            order = np.argsort(own, kind="mergesort")
-            own[:] = own[order]
+            order, unordered = stable_order(own), own.copy()
+            for i in range(size):
+                own[i] = unordered[order[i]]
             for i in range(size - 1, -1, -1):
                 weight = rows.weights[start + order[i]]
                 rest += weight * weight

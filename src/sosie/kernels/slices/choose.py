@@ -8,6 +8,7 @@ from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.memory import prefetch
+from sosie.kernels.machine.sort import sort_values
 from sosie.kernels.slices.expand import SliceTable
 from sosie.kernels.slices.sums import SCORES, Sums, are_many, rows_with
 
@@ -56,7 +57,10 @@ def greatest(rows: U32, merits: I64, wanted: int) -> U32:
     """
     if rows.size <= wanted:
         return rows
-    at = np.zeros(merits.max() + 1, np.int64)
+    highest = np.int64(0)
+    for merit in merits:
+        highest = max(highest, merit)
+    at = np.zeros(highest + 1, np.int64)
     for merit in merits:
         at[merit] += 1
     border, left = at.size - 1, wanted
@@ -74,8 +78,9 @@ def greatest(rows: U32, merits: I64, wanted: int) -> U32:
             ties[tied] = rows[i]
             tied += 1
     if not ascending:
-        ties.sort()
-    chosen[above:] = ties[:left]
+        sort_values(ties)
+    for i in range(left):
+        chosen[above + i] = ties[i]
     return chosen
 
 
@@ -95,9 +100,10 @@ def true_distances(table: SliceTable, rows: U32, queries: U64, query: int) -> I6
 @kernel
 def keep_least(keys: I64, best: I64) -> None:
     """Fill `best` with the least keys, ascending, as far as there are some."""
-    keys.sort()
+    sort_values(keys)
     kept = min(best.size, keys.size)
-    best[:kept] = keys[:kept]
+    for i in range(kept):
+        best[i] = keys[i]
 
 
 @kernel

@@ -6,6 +6,7 @@ import numpy as np
 
 from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.sort import sort_values
 from sosie.kernels.slices.choose import distance_to
 from sosie.kernels.slices.expand import CANDIDATES, COMPARISONS, Reach, SliceTable, look
 from sosie.kernels.slices.sums import Sums, clear, rows_with
@@ -31,7 +32,8 @@ def slice_within(
             return query, total
         look(table, queries, query, (0, reach.breadth), reach, sums, work)
         rows = rows_with(sums, table.live, least)
-        near = np.sort(_near(table, rows, queries, query, radius))
+        near = _near(table, rows, queries, query, radius)
+        sort_values(near)
         for key in near[:1] if first else near:
             hits.queries[total], hits.rows[total], hits.distances[total] = query, key >> _ROW, key & _DISTANCE
             total += 1

@@ -10,7 +10,7 @@ from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.lanes import near_any
-from sosie.kernels.machine.memory import prefetch
+from sosie.kernels.machine.memory import copy_first, prefetch
 from sosie.kernels.tables.hamming_join import first_shared, hamming
 from sosie.kernels.tables.hits import Hits
 
@@ -114,6 +114,38 @@ def find_near(tables: BlockTables, store: Store, queries: U64, radius: int, firs
 
 
 @kernel
+def meet_near(tables: BlockTables, store: Store, queries: U64, radius: int) -> tuple[Hits, I64]:
+    """Return the first match of each query that is met, and the work: rows that were compared, tables that were read.
+
+    Tables are read one after another, and none after the one in which a match was met.
+    """
+    masks, columns, count, work = tables.addresses.masks, tables.columns, 0, np.zeros(2, np.int64)
+    room = queries.shape[0]
+    hits = Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
+    for query in range(room):
+        for table in range(masks.shape[0]):
+            address = np.int64(address_of(queries[query], tables.addresses.moves[table]))
+            begin, end = np.int64(tables.starts[table, address]), np.int64(tables.starts[table, address + 1])
+            word = queries[query, columns[table]]
+            work[1] += 1
+            met = False
+            for place in range(begin, end):
+                work[0] += 1
+                if np.int64(popcount(tables.near[table, place] ^ word)) > radius:
+                    continue
+                row = np.int64(tables.rows[table, place])
+                distance = hamming(store.words[row], queries[query])
+                if distance <= radius and is_live(store.live, row):
+                    hits.queries[count], hits.rows[count], hits.distances[count] = query, row, distance
+                    count += 1
+                    met = True
+                    break
+            if met:
+                break
+    return Hits(hits.queries[:count], hits.rows[:count], hits.distances[:count]), work
+
+
+@kernel
 def _look_up(tables: BlockTables, queries: U64, spans: I64) -> int:
     """Write where the rows of some queries are in each table, begin to load them, and return their number."""
     work = 0
@@ -149,5 +181,5 @@ def is_live(live: U64, row: int) -> bool:
 @kernel
 def _longer(array: I64) -> I64:
     longer = np.empty(2 * array.size, array.dtype)
-    longer[: array.size] = array
+    copy_first(array, longer, array.size)
     return longer

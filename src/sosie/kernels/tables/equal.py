@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.arrays import I64, U64, Bools
+from sosie.arrays import I64, U64, Bools, read_only
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.sign.mix import splitmix64
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
@@ -19,8 +19,8 @@ def first_equal(words: U64) -> I64:
     first = np.arange(len(words))
     if len(words) > 1:
         bits = bits_to_tell(len(words))
-        keys, rows = sort_by_top_bits(hash_rows(words), np.arange(len(words)), bits)
-        _first_in_runs(words, keys, rows, bits, first)
+        keys, rows = sort_by_top_bits(hash_rows(read_only(words)), np.arange(len(words)), bits)
+        _first_in_runs(read_only(words), keys, rows, bits, first)
     return first
 
 

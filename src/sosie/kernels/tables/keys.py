@@ -8,6 +8,7 @@ import numpy as np
 
 from sosie.arrays import I64, U64, read_only
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.sort import sort_values
 from sosie.kernels.sign.mix import splitmix64
 from sosie.kernels.tables.hits import Hits
 from sosie.kernels.tables.sort_rows import bits_to_tell, gather_equal, sort_by_top_bits
@@ -33,7 +34,7 @@ def build_tables(values: U64, first: int) -> KeyTables:
         bits,
     )
     for table in range(tables):
-        mixed = _mix(values[:, table])
+        mixed = _mix(read_only(np.ascontiguousarray(values[:, table])))
         made.keys[table], made.rows[table] = sort_by_top_bits(mixed, np.arange(first, first + count), bits)
         _fill_directory(made.keys[table], bits, made.directory[table])
     return KeyTables(read_only(made.keys), read_only(made.rows), read_only(made.directory), bits)
@@ -98,7 +99,7 @@ def find_rows(found_by: KeyTables, queries: U64, first: int, hits: Hits) -> int:
                         hits.rows[total] = row
                         total += 1
                     agree[row] += 1
-        hits.rows[begin:total].sort()
+        sort_values(hits.rows[begin:total])
         for i in range(begin, total):
             row = hits.rows[i]
             hits.queries[i] = query
@@ -126,7 +127,7 @@ def find_few_rows(found_by: KeyTables, queries: U64, hits: Hits) -> int:
                 if found_by.keys[table, place] == key:
                     hits.rows[end] = found_by.rows[table, place]
                     end += 1
-        hits.rows[total:end].sort()
+        sort_values(hits.rows[total:end])
         last = np.int64(-1)
         for i in range(total, end):
             row = hits.rows[i]
@@ -147,7 +148,7 @@ def group_by_key(keys: U64) -> tuple[I64, I64]:
     ([0, 2], [0, 2])
     """
     bits = bits_to_tell(len(keys))
-    mixed, rows = sort_by_top_bits(_mix(keys), np.arange(len(keys)), bits)
+    mixed, rows = sort_by_top_bits(_mix(read_only(keys)), np.arange(len(keys)), bits)
     gather_equal(mixed, rows, bits)
     return _shared_only(mixed, rows)
 
@@ -163,8 +164,9 @@ def _shared_only(keys: U64, rows: I64) -> tuple[I64, I64]:
         while end < keys.size and keys[end] == keys[begin]:
             end += 1
         if end - begin > 1:
-            members[filled : filled + end - begin] = rows[begin:end]
-            filled += end - begin
+            for at in range(begin, end):
+                members[filled] = rows[at]
+                filled += 1
             groups += 1
             offsets[groups] = filled
         begin = end

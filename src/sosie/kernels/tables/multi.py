@@ -15,7 +15,7 @@ from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.bits import next_mask, popcount
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.lanes import near_any
-from sosie.kernels.machine.memory import prefetch
+from sosie.kernels.machine.memory import copy_first, prefetch
 from sosie.kernels.planes.top import replace_worst
 from sosie.kernels.tables.blocks import BlockTables, address_of, is_live
 
@@ -205,5 +205,5 @@ def _choices(n: int, k: int) -> int:
 @kernel
 def _longer(keys: I64, size: int) -> I64:
     longer = np.empty(max(size, 2 * keys.size), np.int64)
-    longer[: keys.size] = keys
+    copy_first(keys, longer, keys.size)
     return longer

@@ -10,7 +10,7 @@ from sosie.arrays import U32, U64, aligned_zeros
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.lanes import LANES, near_any
-from sosie.kernels.machine.memory import prefetch
+from sosie.kernels.machine.memory import copy_first, prefetch
 from sosie.kernels.tables.hits import Hits
 
 _LOCAL = 14  # bits of an address: the rows of so many addresses stay in the cache while they are sorted
@@ -216,5 +216,7 @@ def _with_room(hits: Hits) -> Hits:
     """Return the same matches with room for as many again."""
     count = hits.rows.size
     more = Hits(np.empty(2 * count, np.int32), np.empty(2 * count, np.int64), np.empty(2 * count, np.int32))
-    more.queries[:count], more.rows[:count], more.distances[:count] = hits.queries, hits.rows, hits.distances
+    copy_first(hits.queries, more.queries, count)
+    copy_first(hits.rows, more.rows, count)
+    copy_first(hits.distances, more.distances, count)
     return more

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.memory import copy_first
 from sosie.kernels.text.compose import LONGEST_DECOMPOSITION, compose
 from sosie.kernels.text.unicode import FOLD_INERT, FOLD_POOLED, LONGEST_FOLD, TROUBLE, UnicodeTables, looked_up
 from sosie.kernels.text.utf8 import decode
@@ -22,8 +23,7 @@ def fold_points(
 ) -> tuple[int, NDArray[np.int32]]:
     """Fold `data[start:stop]` into `points`; return how many code points there are and the array, larger if need be."""
     position = start
-    count = 0
-    combining = 0
+    count, combining = np.int64(0), np.int64(0)  # typed: a 0 that becomes another number is compiled as both
     troubled = False
     while True:
         position, count, combining, trouble = _map_points(
@@ -43,13 +43,13 @@ def fold_points(
         if position == stop:
             break
         larger = np.empty(2 * points.size + (stop - position) + LONGEST_FOLD, np.int32)
-        larger[:count] = points[:count]
+        copy_first(points, larger, count)
         points = larger
     if troubled:
         parts = np.empty(LONGEST_DECOMPOSITION * count, np.int32)
         if points.size < parts.size:
             larger = np.empty(parts.size, np.int32)
-            larger[:count] = points[:count]
+            copy_first(points, larger, count)
             points = larger
         count = compose(tables, points, count, parts)
     return count, points

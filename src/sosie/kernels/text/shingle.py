@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sosie.kernels.machine.bits import trailing_zeros
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.memory import copy_first
 from sosie.kernels.text.ascii import BLOCK, NOT_ASCII, ascii_words
 from sosie.kernels.text.fold import fold_points
 from sosie.kernels.text.unicode import UnicodeTables
@@ -53,7 +54,7 @@ def shingle_rows(
         most = STARTS_PER_POINT * count
         if total + most > hashes.size:
             larger = np.empty(2 * (total + most), np.uint64)
-            larger[:total] = hashes[:total]
+            copy_first(hashes, larger, total)
             hashes = larger
         ends[row - first + 1] = hash_runs(out, starts, words, width, by_character, hashes, total)
         row += 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sosie.arrays import I64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.memory import copy_first
 from sosie.kernels.text.unicode import FOLD_POOLED, Point, UnicodeTables, looked_up
 from sosie.kernels.text.utf8 import decode
 from sosie.kernels.text.words import MARK, SPACELESS, WORD
@@ -75,5 +76,5 @@ def copy_spans(data: NDArray[np.uint8], starts: I64, stops: I64) -> tuple[NDArra
         offsets[i + 1] = offsets[i] + stops[i] - starts[i]
     copied = np.empty(offsets[-1], np.uint8)
     for i in range(starts.size):
-        copied[offsets[i] : offsets[i + 1]] = data[starts[i] : stops[i]]
+        copy_first(data[starts[i] :], copied[offsets[i] :], stops[i] - starts[i])
     return copied, offsets

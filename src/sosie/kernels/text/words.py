@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sosie.arrays import I64, U64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.memory import copy_first
 from sosie.kernels.text.ascii import BLOCK, NOT_ASCII, SPACE, ascii_words
 from sosie.kernels.text.fold import fold_points
 from sosie.kernels.text.unicode import UnicodeTables, looked_up
@@ -63,11 +64,11 @@ def word_rows(
         rest = _most(offsets, row + 1, last)
         if out.size < position + BYTES_PER_POINT * count + rest:
             larger = np.empty(2 * (position + BYTES_PER_POINT * count) + rest, np.uint8)
-            larger[:position] = out[:position]
+            copy_first(out, larger, position)
             out = larger
         if starts.size < total + count + 1 + rest:
             more = np.empty(2 * (total + count + 1) + rest, np.int64)
-            more[: total + 1] = starts[: total + 1]
+            copy_first(starts, more, total + 1)
             starts = more
         index, pages = tables.property_index, tables.property_pages
         words = point_words(index, pages, points, count, True, out[position:], starts[total:])

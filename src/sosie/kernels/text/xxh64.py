@@ -8,6 +8,7 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
+from sosie.kernels.machine.bits import rotated
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.intrinsics import emitted, pointer, types
 from sosie.kernels.machine.memory import load32, load64
@@ -87,19 +88,14 @@ def _stripes(data: NDArray[np.uint8], start: int, stop: int, seed: np.uint64) ->
         c = _round(c, load64(data, position + 16))
         d = _round(d, load64(data, position + 24))
         position += 32
-    state = _rotated(a, 1) + _rotated(b, 7) + _rotated(c, 12) + _rotated(d, 18)
+    state = rotated(a, 1) + rotated(b, 7) + rotated(c, 12) + rotated(d, 18)
     state = _merged(_merged(_merged(_merged(state, a), b), c), d)
     return state, position
 
 
 @kernel
-def _rotated(x: np.uint64, bits: int) -> np.uint64:
-    return (x << np.uint64(bits)) | (x >> np.uint64(64 - bits))
-
-
-@kernel
 def _round(lane: np.uint64, block: np.uint64) -> np.uint64:
-    return _rotated(lane + block * PRIME_2, 31) * PRIME_1
+    return rotated(lane + block * PRIME_2, 31) * PRIME_1
 
 
 @kernel
@@ -109,17 +105,17 @@ def _merged(state: np.uint64, lane: np.uint64) -> np.uint64:
 
 @kernel
 def _add_8(state: np.uint64, block: np.uint64) -> np.uint64:
-    return _rotated(state ^ _round(np.uint64(0), block), 27) * PRIME_1 + PRIME_4
+    return rotated(state ^ _round(np.uint64(0), block), 27) * PRIME_1 + PRIME_4
 
 
 @kernel
 def _add_4(state: np.uint64, block: np.uint64) -> np.uint64:
-    return _rotated(state ^ (block * PRIME_1), 23) * PRIME_2 + PRIME_3
+    return rotated(state ^ (block * PRIME_1), 23) * PRIME_2 + PRIME_3
 
 
 @kernel
 def _add_1(state: np.uint64, byte: np.uint64) -> np.uint64:
-    return _rotated(state ^ (byte * PRIME_5), 11) * PRIME_1
+    return rotated(state ^ (byte * PRIME_5), 11) * PRIME_1
 
 
 @kernel

@@ -11,7 +11,7 @@ from sosie.arrays import read_only
 from sosie.kernels.sets.similarity import Sets
 from sosie.kernels.tables.equal import equal_rows, set_digests, weighted_digests
 from sosie.matches.equal.groups import Groups, pairs_between, pairs_inside, spread
-from sosie.matches.sets.partitions import FEW, PAIRS
+from sosie.matches.sets.partitions import listed_at_most
 from sosie.parallel import spans
 from sosie.storage.resident import give_back
 from sosie.types import F64, I64, U64, VerifiedPairs, offsets_of
@@ -57,7 +57,7 @@ def _digests(columns: list[U64], starts: I64, stops: I64) -> U64:
     digest: Callable[..., U64] = set_digests if len(columns) == 1 else weighted_digests
     parts = [np.empty(0, np.uint64)]
     for first, last in spans(offsets_of(stops - starts), SPAN):
-        parts.append(digest(*columns, starts[first:last], stops[first:last]))
+        parts.append(digest(*columns, read_only(starts[first:last]), read_only(stops[first:last])))
         if last < len(starts):
             for column in columns:
                 give_back(column)
@@ -77,7 +77,7 @@ def listable(pairs: VerifiedPairs, groups: Groups) -> Groups:
     left, right = sizes[pairs.a], sizes[pairs.b]
     between = np.where(np.maximum(left, right) > groups.star, left + right, left * right).sum()
     inside = np.where(sizes > groups.star, sizes, sizes * (sizes - 1) // 2).sum()
-    return groups if between + inside <= max(PAIRS * len(groups.rows), FEW) else replace(groups, star=1)
+    return groups if between + inside <= listed_at_most(len(groups.rows)) else replace(groups, star=1)
 
 
 def expand(pairs: VerifiedPairs, groups: Groups, set_sizes: I64) -> VerifiedPairs:

@@ -1,13 +1,11 @@
-"""Postings in partitions that stay in the cache, and how they are joined: what all exact joins of sets have in common.
+"""Postings in partitions that stay in the cache: what all exact joins of sets have in common.
 
-document frequencies -> postings of the rarest features, in partitions -> each partition joined by itself
+document frequencies -> postings of the rarest features, in partitions, each of which is joined by itself
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,14 +16,20 @@ from sosie.kernels.sets.similarity import Sets
 from sosie.parallel import ordered_map, spans, thread_count
 from sosie.types import I64, U64, offsets_of
 
-DENSE = 256  # a list of more documents is linked by leaders instead of joined, and counted as bounded
-CROWDED = 16  # the same, in a collection with more pairs than anyone can look at
+DENSE = 16  # a list of more documents is set apart: sketches tell most of its pairs apart at once
 PAIRS = 8  # similar pairs for each document that make a collection crowded
 FEW = 1 << 21  # pairs that never make one
 SPAN = 1 << 16  # features that one task orders
 PARTITION = 1 << 15  # postings that one task joins: they stay in the cache
 
-Joined = TypeVar("Joined", bound=tuple[Any, ...])
+
+def listed_at_most(rows: int) -> int:
+    """Return the number of pairs of so many rows beyond which a collection is crowded: more than anyone can look at.
+
+    >>> listed_at_most(1_000), listed_at_most(1_000_000)
+    (2097152, 8000000)
+    """
+    return max(PAIRS * rows, FEW)
 
 
 def count_frequencies(sets: Sets, threads: int | None) -> tuple[U16, int]:
@@ -73,27 +77,3 @@ def sorted_partition(postings: Postings, partition: slice) -> Postings:
     """Return the postings of one partition, ordered by token."""
     tokens, rows, positions = postings
     return sorted_postings(Postings(tokens[partition], rows[partition], positions[partition]))
-
-
-def join_partitions(
-    join: Callable[[slice, int], Joined], partitions: Sequence[slice], rows: int, threads: int | None
-) -> list[Joined]:
-    """Join every partition, given how many documents make a list dense; what is joined begins with its pairs.
-
-    The first sixteenth of the partitions tells how many pairs to expect.
-    """
-    mixed = _mixed(partitions)
-    sample = -(-len(mixed) // 16)
-    joined = list(ordered_map(lambda partition: join(partition, DENSE), mixed[:sample], threads))
-    expected = sum(len(part[0]) for part in joined) * len(mixed) / max(sample, 1)
-    dense = DENSE if expected <= max(PAIRS * rows, FEW) else CROWDED
-    joined += ordered_map(lambda partition: join(partition, dense), mixed[sample:], threads)
-    return joined
-
-
-def _mixed(partitions: Sequence[slice]) -> list[slice]:
-    """Return partitions in an order whose beginning is a fair sample.
-
-    Features of one frequency are ordered by hash, so pairs meet in the partitions of low hashes more often.
-    """
-    return sorted(partitions, key=lambda partition: 0x9E3779B1 * (partition.start + 1) % 2**32)

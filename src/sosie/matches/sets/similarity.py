@@ -32,7 +32,7 @@ class Similarity:
 
     def __post_init__(self) -> None:
         if self.measure not in get_args(Measure):
-            raise UsageError(f"measure must be jaccard, cosine or containment, got {self.measure!r}")
+            raise UsageError(f"the similarity measure must be jaccard, cosine or containment, got {self.measure!r}")
         if self.weights is None:
             return
         if self.measure != "cosine":

@@ -34,10 +34,15 @@ def as_fraction(threshold: float | str | Fraction) -> Fraction:
     try:
         exact = Fraction(str(threshold))
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f"threshold must be a number in (0, 1], got {threshold!r}") from None
+        raise UsageError(f"threshold must be a number above 0 and at most 1, as in 0.8, got {threshold!r}") from None
     fraction = exact.limit_denominator(FINEST)
     if not 0 < exact <= 1:
-        raise UsageError(f"threshold must be greater than 0 and at most 1, got {threshold}")
+        meant = (
+            f": for {float(exact):g} percent, write {float(exact / 100):g}"
+            if 1 < exact <= 100 and exact % 1 == 0
+            else ""
+        )
+        raise UsageError(f"threshold must be greater than 0 and at most 1, got {threshold}{meant}")
     # 1/3 as a float is meant to be 1/3; 0.9999999 is not meant to be 1
     if fraction == 0 or abs(fraction - exact) > ROUNDING:
         raise UsageError(f"threshold must be given with at most six decimals, got {threshold}")

@@ -24,13 +24,13 @@ def decode_columns(batch: Any, columns: Columns) -> Records:
     problems: dict[int, str] = {}
     texts, ids, order = columns.split(batch.columns)
     texts = _as_text(texts)
-    good = _usable_text(texts, columns.text, problems)
+    good = _usable_text(texts, columns.label, problems)
     if columns.id is not None:
         if columns.id_type == pa.int64():
             ids, usable = _as_integer(ids, columns.id, problems)
         else:
             ids = _as_text(ids)
-            usable = _usable_text(ids, columns.id, problems)
+            usable = _usable_text(ids, f"the id {columns.id!r}", problems)
         good &= usable
     if columns.order is not None:
         order, unread = decode_order(order, columns.order)
@@ -50,7 +50,7 @@ def _as_text(array: Any) -> Any:
 def _usable_text(array: Any, name: str, problems: dict[int, str]) -> Bools:
     good = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
     for row in np.flatnonzero(~good).tolist():
-        problems.setdefault(row, f"{name!r} is null")
+        problems.setdefault(row, f"{name} is null")
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
@@ -60,7 +60,7 @@ def _usable_text(array: Any, name: str, problems: dict[int, str]) -> Bools:
                 raw[row].as_py().decode("utf-8")
             except UnicodeDecodeError as error:
                 good[row] = False
-                problems.setdefault(row, f"{name!r} has invalid UTF-8 (byte {error.start + 1})")
+                problems.setdefault(row, f"{name} has invalid UTF-8 (byte {error.start + 1})")
     return good
 
 

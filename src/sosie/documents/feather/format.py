@@ -1,0 +1,51 @@
+"""Arrow files as a format: Feather, and the streams that datasets saves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sosie.documents.batch import Records
+from sosie.documents.columns import Columns
+from sosie.documents.feather.read import read_feather, read_schema
+from sosie.documents.feather.write import split_feather
+from sosie.documents.format import Format, Probe
+from sosie.documents.input import Input
+from sosie.documents.share import Share
+from sosie.documents.tables.decode import decode_columns
+from sosie.types import I64
+
+
+class ArrowFile(Format[Any]):
+    """A piece is an Arrow batch of the wanted columns."""
+
+    name = "feather"
+    suffixes: ClassVar = {".feather": "feather", ".arrow": "feather"}
+
+    def probe(self, source: Input) -> Probe:
+        """The file has a schema."""
+        return Probe(read_schema(source))
+
+    def read(
+        self, source: Input, names: list[str] | None, threads: int | None, watch: Callable[[int], None]
+    ) -> Iterator[Any]:
+        """Yield batches."""
+        return read_feather(source, names, watch)
+
+    def decode(self, piece: Any, columns: Columns) -> Records:
+        """Check the columns of a batch."""
+        return decode_columns(piece, columns)
+
+    def fetch(self, piece: Any, wanted: I64, columns: Columns) -> tuple[int, list[tuple[I64, Records]]]:
+        """Decode one slice for each of the rows: not every type of column can be gathered."""
+        rows = wanted[wanted < piece.num_rows].tolist()
+        return piece.num_rows, [(np.array([row]), decode_columns(piece.slice(row, 1), columns)) for row in rows]
+
+    def write(self, share: Share, threads: int | None, advance: Callable[[int], None]) -> int:
+        """Write rows with the same schema, metadata and compression, or with more columns."""
+        return split_feather(share, advance)
+
+
+FEATHER = ArrowFile()

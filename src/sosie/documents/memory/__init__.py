@@ -1,0 +1,1 @@
+"""WHAT IS GIVEN FROM PYTHON: paths or texts, records, columns, frames and streams, told apart and made one table."""

@@ -1,0 +1,44 @@
+"""The files that the mistakes are made with: what people have on their disks, and what Sosie wrote for them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+from tests.cli.running import done, write_jsonl
+
+TEXTS = {
+    "a": "the quick brown fox jumps over the lazy dog",
+    "b": "the quick brown fox jumps over the lazy dog",
+    "c": "something else that is not about a fox at all",
+}
+
+
+def arrange() -> None:
+    """Write everything into the working directory."""
+    for name in ("empty", "folder", "mine"):
+        Path(name).mkdir()
+    for name in ("docs.jsonl", "folder/docs.jsonl"):
+        write_jsonl(name, TEXTS)
+    Path("mine/thesis.tex").write_text("\\documentclass{article}\n")
+    Path("letter.docx").write_bytes(b"PK\x03\x04")
+    Path("headless.csv").write_text("1,the quick brown fox\n2,something else\n")
+    Path("broken.jsonl").write_text('{"text": "a rose"}\n{"text": "a nose"\n')
+    Path("latin.jsonl").write_bytes('{"text": "a café"}\n'.encode("latin-1"))
+    Path("wide.csv").write_bytes("id,text\n1,a rose\n".encode("utf-16"))
+    Path("numbers.jsonl").write_text('{"id": 1, "text": 5}\n')
+    Path("repeated.jsonl").write_text('{"id": 1, "text": "a rose"}\n{"id": 1, "text": "a nose"}\n')
+    Path("nulls.jsonl").write_text('{"id": 1, "text": "a rose"}\n{"id": null, "text": "a nose"}\n')
+    Path("cut.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a rose"}\n' * 1000)[:40])
+    Path("options.toml").write_text("treshold = 0.8\n")
+    Path("page.html").write_text("<p>a rose</p>")
+    done("sign", "docs.jsonl", "-o", "signatures")
+    done("sign", "docs.jsonl", "-o", "singles", "--width", "1")
+    done("sign", "docs.jsonl", "-o", "longer", "--bits", "128")
+    done("index", "build", "docs.jsonl", "-o", "index", "--method", "simhash")
+    done("dedup", "docs.jsonl", "-o", "result")
+    shutil.copytree("index", "newer")
+    manifest = json.loads(Path("newer/manifest.json").read_text())
+    Path("newer/manifest.json").write_text(json.dumps({**manifest, "version": 99}))
