@@ -9,16 +9,11 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import threading
 import time
-import traceback
-import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -27,19 +22,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from tests.jobs.killed import (
+    HINT,
+    JOB,
+    Forks,
+    failed_well,
+    full_from,
+    killed_after,
+    killed_at,
+    limited_to,
+    run,
+    run_whole,
+    source,
+    working_folders,
+)
 
 import sosie
 from sosie import Deduplicator, Minhash, Output, Shingles, Source, StorageError, UsageError
 from sosie.cli import sosie as cli
 from sosie.evaluation.planted import PlantedCorpus
-from sosie.jobs import auto
 
-HINT = "Run again with --resume to go on."
-JOB = Deduplicator(threshold=Fraction(7, 10))
 DOCUMENTS = 1200
 STEP = int(os.environ.get("SOSIE_TEST_STEP", "5"))  # 1 takes every moment, and minutes
-CREATES = {"open", "os.mkdir"}
-CHANGES = CREATES | {"os.rename", "os.remove", "os.rmdir"}
 
 
 @pytest.fixture
@@ -71,10 +75,6 @@ def corpus(tmp_path_factory) -> Path:
     return folder
 
 
-def source(corpus: Path) -> Source:
-    return Source(corpus, on_error="skip")
-
-
 def contents(out: Path) -> dict[str, bytes]:
     """All files of an output, without the measured times and memory."""
     files = {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
@@ -95,63 +95,15 @@ def expected(corpus, tmp_path_factory) -> dict[str, bytes]:
     return files
 
 
-def run(corpus: Path, out: Path, job: Deduplicator = JOB) -> sosie.Deduplication:
-    return job.run(source(corpus), output=Output(out, resume=True), threads=2)
+@pytest.fixture(scope="module")
+def forked(corpus, expected):
+    """Run an action in a child process and return how it ended: what it returned, or minus a signal."""
+    forks = Forks(corpus)
+    yield forks
+    forks.stop()
 
 
-def forked(action, *arguments) -> int:
-    """Run an action in a forked child and return how it ended: what it returned, or minus a signal."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # pools of this process are idle
-        child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    try:
-        os._exit(action(*arguments) or 0)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-
-
-def at_event(number: int, events: set[str], action) -> None:
-    """Call an action when this process changes the file system for the n-th time, and each time after that."""
-    count = itertools.count(1)
-
-    def happens() -> None:
-        if next(count) >= number:
-            action()
-
-    def hook(event, arguments):
-        if event in events and (event != "open" or (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR)):
-            happens()
-
-    sys.addaudithook(hook)
-    for name in ("fsync", "pwrite"):
-        real = getattr(os, name)
-        setattr(os, name, lambda *arguments, real=real: (happens(), real(*arguments))[1])
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def killed_at(number: int, corpus: Path, out: Path, spilled: bool) -> None:
-    if spilled:
-        auto.SPILL = 0
-    at_event(number, CHANGES, die)
-    run(corpus, out)
-
-
-def killed_after(seconds: float, corpus: Path, out: Path) -> None:
-    threading.Timer(seconds, die).start()
-    run(corpus, out)
-
-
-def working_folders(out: Path) -> list[Path]:
-    return list(out.parent.glob(f".{out.name}.sosie-*"))
-
-
-def test_killed_at_any_change_of_the_file_system(corpus, expected, tmp_path):
+def test_killed_at_any_change_of_the_file_system(corpus, expected, forked, tmp_path):
     """Changes from the first to the last; then resumed, and sometimes killed again on the way."""
     for number in itertools.count(1, STEP):
         out = tmp_path / str(number) / "out"
@@ -169,7 +121,7 @@ def test_killed_at_any_change_of_the_file_system(corpus, expected, tmp_path):
     assert number > 100
 
 
-def test_killed_50_times_at_random(corpus, expected, tmp_path):
+def test_killed_50_times_at_random(corpus, expected, forked, tmp_path):
     start = time.perf_counter()
     assert forked(run_whole, corpus, tmp_path / "whole") == 0
     seconds = time.perf_counter() - start
@@ -186,33 +138,8 @@ def test_killed_50_times_at_random(corpus, expected, tmp_path):
     assert rounds > 1
 
 
-def run_whole(corpus: Path, out: Path) -> None:
-    run(corpus, out)
-
-
-def full_from(number: int, code: int, corpus: Path, out: Path) -> int:
-    """Run while nothing can be created from the n-th time on; return 3 for the right error."""
-
-    def refuse() -> None:
-        raise OSError(code, os.strerror(code))
-
-    at_event(number, CREATES, refuse)
-    return failed_well(corpus, out, os.strerror(code))
-
-
-def failed_well(corpus: Path, out: Path, reason: str) -> int:
-    try:
-        run(corpus, out)
-    except (StorageError, UsageError) as error:
-        assert reason in str(error) and str(out.parent) in str(error), error
-        assert bool(working_folders(out)) == str(error).endswith(HINT), error
-        assert not out.exists()
-        return 3
-    return 0
-
-
 @pytest.mark.parametrize(("code", "step"), [(errno.ENOSPC, 2 * STEP), (errno.EROFS, 5 * STEP)])
-def test_a_disk_that_is_full_or_read_only_from_any_moment_on(corpus, expected, tmp_path, code, step):
+def test_a_disk_that_is_full_or_read_only_from_any_moment_on(corpus, expected, forked, tmp_path, code, step):
     kept = 0
     for number in itertools.count(1, step):
         out = tmp_path / str(number) / "out"
@@ -230,16 +157,10 @@ def test_a_disk_that_is_full_or_read_only_from_any_moment_on(corpus, expected, t
 
 @pytest.mark.parametrize("limit", [0, 5_000, 20_000, 60_000, 100_000])
 @pytest.mark.parametrize("started", [False, True])
-def test_files_that_may_not_grow(corpus, expected, tmp_path, monkeypatch, started, limit):
-    """A limit on the size of files is met by every kind of writer, those in C++ as well."""
-
-    def limited() -> int:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-        return failed_well(corpus, tmp_path / "out", "File too large")
-
+def test_files_that_may_not_grow(corpus, expected, forked, tmp_path, started, limit):
     if started:  # the features are saved: it is the output that does not fit
         stop_at("FinishedFiles", JOB, source(corpus), tmp_path / "out")
-    assert forked(limited) == 3
+    assert forked(limited_to, limit, corpus, tmp_path / "out") == 3
     assert bool(working_folders(tmp_path / "out")) == started
     run(corpus, tmp_path / "out")
     assert contents(tmp_path / "out") == expected and not working_folders(tmp_path / "out")
@@ -263,7 +184,7 @@ def disk(tmp_path):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_a_small_disk_that_grows(corpus, expected, disk):
+def test_a_small_disk_that_grows(corpus, expected, forked, disk):
     """The same run is resumed on a disk that is larger each time, until it fits."""
     folder, remount = disk
     ended, size, failures = 3, 64, 0
@@ -275,7 +196,7 @@ def test_a_small_disk_that_grows(corpus, expected, disk):
     assert contents(folder / "out") == expected and not working_folders(folder / "out")
 
 
-def test_a_disk_that_becomes_read_only(corpus, expected, disk):
+def test_a_disk_that_becomes_read_only(corpus, expected, forked, disk):
     folder, remount = disk
     assert remount("size=100m,ro")
     assert forked(failed_well, corpus, folder / "out", "Read-only file system") == 3
