@@ -22,8 +22,9 @@ from sosie.jobs.warm import prepare
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.search.entries import Entries, Form, sign_entries
+from sosie.search.estimates import Reader
 from sosie.search.files import changing, load_text_index
-from sosie.search.text_index import PASSAGES, SIGNER, TEXTS, Reader, TextIndex
+from sosie.search.text_index import PASSAGES, SIGNER, TEXTS, TextIndex
 from sosie.signatures.files import load_signatures, load_signer
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from sosie.documents.rejects import RejectLog
@@ -23,6 +22,7 @@ from sosie.index.keys import KeyIndex
 from sosie.index.registry import KINDS, check_kind, kind_of, make_index
 from sosie.index.words import WordIndex
 from sosie.search.entries import Entries, Form, sign_entries
+from sosie.search.estimates import AnyIndex, Reader, estimated_similarity, margin_of_error
 from sosie.search.tasks import reader_for, task_named
 from sosie.search.texts import Texts
 from sosie.search.windows import Places, Windows, documents_of, most_passages, passages_of
@@ -34,10 +34,7 @@ from sosie.storage.room import Room
 from sosie.types import F64, Bags, Keys, Matches, Signatures
 
 SIGNER, TEXTS, PASSAGES = PARTS = ("signer", "texts", "passages")  # folders beside the files of the index
-AnyIndex = HammingIndex | KeyIndex | WordIndex
-Reader = Signer | Phrases  # what makes rows of texts
 _HELD = {Signatures: "signatures", Keys: "keys", Bags: "words"}
-_MARGIN = 1.96  # standard deviations: 95 of 100 estimates are not further off
 
 
 class TextIndex:
@@ -304,32 +301,11 @@ class TextIndex:
 
         Estimates below 0 are 0.
         """
-        estimate = self._estimate(np.asarray(distances, np.float64))
-        return None if estimate is None else estimate.round(4)
+        return estimated_similarity(self.index, self._signer, distances)
 
     def margin(self, distances: Any) -> F64 | None:
-        """Return how far estimates of the similarity are off at most, in 95 of 100 cases; None where there are none.
-
-        Each bit, or each table, is one trial of a binomial distribution.
-        """
-        index = self.index
-        if isinstance(index, WordIndex):
-            return None
-        trials = index.tables if isinstance(index, KeyIndex) else index.bits
-        differ = np.asarray(distances, np.float64)
-        # One success and one failure more (Agresti and Coull): where all bits agree, that is still only a sample.
-        share = (differ + 2) / (trials + 4)
-        off = _MARGIN * np.sqrt(share * (1 - share) / (trials + 4)) * trials
-        low, found, high = (self._estimate(np.clip(differ + step * off, 0, trials)) for step in (1, 0, -1))
-        if low is None or found is None or high is None:
-            return None
-        return np.maximum(high - found, found - low).round(4)
-
-    def _estimate(self, distances: F64) -> F64 | None:
-        if not isinstance(self._signer, Signer):
-            return None
-        estimate = self._signer.spec.similarity(distances, keys=isinstance(self.index, KeyIndex))
-        return None if estimate is None else np.maximum(estimate, 0.0)
+        """Return how far estimates of the similarity are off at most, in 95 of 100 cases; None where there are none."""
+        return margin_of_error(self.index, self._signer, distances)
 
     def _entries(self, queries: Any, threads: int | None) -> Entries:
         """Return texts as entries; entries are as they are."""
