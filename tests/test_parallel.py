@@ -49,6 +49,41 @@ def test_a_stream_is_not_read_far_ahead():
         assert len(taken) <= most
 
 
+def test_results_that_are_let_go_wait_for_nobody():
+    """The garbage collector may let them go while this thread holds what the others need to end."""
+    release, busy, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work(item: int) -> int:
+        if item:
+            busy.set()
+            release.wait(30)
+            ended.set()
+        return item
+
+    results = ordered_map(work, range(8), threads=2)
+    assert next(results) == 0 and busy.wait(30)
+    results.close()
+    assert not ended.is_set()
+    release.set()
+    assert ended.wait(30)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_after_an_error_no_thread_is_at_work(threads):
+    under_way = set()
+
+    def work(item: int) -> None:
+        under_way.add(item)
+        if item == 0:
+            raise LookupError("item 0")
+        threading.Event().wait(0.05)
+        under_way.remove(item)
+
+    with pytest.raises(LookupError, match="item 0"):
+        list(ordered_map(work, range(40), threads))
+    assert under_way == {0}
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_error_comes_through_after_the_results_before_it(threads):
     def work(item: int) -> int:

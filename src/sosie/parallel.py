@@ -31,7 +31,8 @@ def ordered_map(
 ) -> Iterator[R]:
     """Apply a function on threads and yield the results in the order of the items.
 
-    At most `ahead` items per thread are under way, so a stream of any length needs bounded memory.
+    At most `ahead` items per thread are under way, so a stream of any length needs bounded memory. After an error no
+    thread is at work; where the results are let go before their end, those under way are still finished.
 
     >>> list(ordered_map(lambda x: x * x, range(5), threads=3))
     [0, 1, 4, 9, 16]
@@ -40,18 +41,21 @@ def ordered_map(
     if workers == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[R]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > ahead * workers:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool, waiting, wait = ThreadPoolExecutor(workers), deque[Future[R]](), True
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > ahead * workers:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    except GeneratorExit:
+        # Whoever asked has gone. This may be the garbage collector, at any moment: even where this very thread is being
+        # started or ended and holds the lock by which threads end. Who waits for them there waits for ever.
+        wait = False
+        raise
+    finally:
+        pool.shutdown(wait=wait, cancel_futures=True)
 
 
 def spans(offsets: NDArray[np.int64], size: int) -> list[tuple[int, int]]:
