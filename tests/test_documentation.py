@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
@@ -13,6 +14,7 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import sosie
 from sosie.cli import sosie as cli
@@ -75,22 +77,37 @@ def test_python_examples_run(page, folder):
         exec(compile(block, str(page), "exec"), {})
 
 
+FOLLOWED = ("formats.md", "indexes.md")  # pages whose examples are run in one folder, in their order
 COMMAND_LINES = [
     (page.name, line.split("#")[0].strip())
     for page in PAGES
     for block in blocks(page, "sh")
     for line in block.splitlines()
-    if line.startswith("sosie ")
+    if line.startswith("sosie ") and page.name not in FOLLOWED
 ]
+
+
+def run_line(line: str, *, alone: bool) -> None:
+    """Run a line as a shell does: in a process of its own, or here, where that is only a command and its words."""
+    if alone or re.search(r"[|<>$;*]", line):
+        done = subprocess.run(line.replace("sosie ", f"{SOSIE} "), shell=True, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        return
+    for command in line.split(" && "):
+        program, *words = shlex.split(command)
+        if program != "sosie":
+            subprocess.run([program, *words], check=True)
+            continue
+        invoked = CliRunner().invoke(cli, words)
+        assert invoked.exit_code == 0, f"{command}: {invoked.output} {invoked.exception}"
 
 
 @pytest.mark.parametrize(("page", "line"), COMMAND_LINES)
 def test_shell_examples_run(page, line, folder):
-    done = subprocess.run(line.replace("sosie ", f"{SOSIE} "), shell=True, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_line(line, alone=page == "README.md")
 
 
-@pytest.mark.parametrize("name", ["formats.md", "indexes.md"])
+@pytest.mark.parametrize("name", FOLLOWED)
 def test_a_page_can_be_followed_from_its_beginning_to_its_end(name, folder):
     """All examples of a page in one folder and in their order, as a reader runs them."""
     page = ROOT / "docs" / "guide" / name
@@ -98,10 +115,8 @@ def test_a_page_can_be_followed_from_its_beginning_to_its_end(name, folder):
         if language == "python":
             exec(compile(block, str(page), "exec"), {})
             continue
-        for line in block.splitlines():
-            command = line.split("#")[0].strip()
-            done = subprocess.run(command.replace("sosie ", f"{SOSIE} "), shell=True, capture_output=True, text=True)
-            assert done.returncode == 0, f"{command}: {done.stderr}"
+        for line in filter(None, (line.split("#")[0].strip() for line in block.splitlines())):
+            run_line(line, alone=False)
 
 
 def test_the_files_that_the_first_steps_list_are_written(folder):
@@ -139,7 +154,7 @@ def test_every_option_is_in_the_guide_and_has_a_help(words):
 
 def test_every_command_has_the_options_of_all():
     for words in commands(cli):
-        text = subprocess.run([SOSIE, *words, "--help"], capture_output=True, text=True, check=True).stdout
+        text = CliRunner().invoke(cli, [*words, "--help"]).output
         assert "INPUT" in text or words[0] in ("demo", "warm") or words[-1] in ("remove", "info", "verify")
         assert all(option in text for option in ("--json", "--quiet", "--config"))
         assert "--threads" in text or words[-1] in ("remove", "info", "verify")
