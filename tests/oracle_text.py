@@ -126,17 +126,20 @@ def code_tokens(text: str) -> list[str]:
     return [text[match.start() : match.end()] for match in found]
 
 
-def shingles(text: str, width: int, unit: str) -> list[int]:
-    """The hashes of all shingles, in reading order."""
+def pieces(text: str, width: int, unit: str) -> list[str]:
+    """All shingles, in reading order."""
     if unit == "char":
         line = " ".join("".join(run) for run in runs(text))
-        pieces = [line[i : i + width] for i in range(max(len(line) - width, 0) + 1)] if line else []
-    elif unit == "prefix":
-        pieces = [word[:width] for word in words(text)]
-    else:
-        found = code_tokens(text) if unit == "code" else words(text)
-        pieces = [" ".join(found[i : i + width]) for i in range(max(len(found) - width, 0) + 1)] if found else []
-    return [xxhash.xxh64_intdigest(piece.encode()) for piece in pieces]
+        return [line[i : i + width] for i in range(max(len(line) - width, 0) + 1)] if line else []
+    if unit == "prefix":
+        return [word[:width] for word in words(text)]
+    found = code_tokens(text) if unit == "code" else words(text)
+    return [" ".join(found[i : i + width]) for i in range(max(len(found) - width, 0) + 1)] if found else []
+
+
+def shingles(text: str, width: int, unit: str) -> list[int]:
+    """The hashes of all shingles, in reading order."""
+    return [xxhash.xxh64_intdigest(piece.encode()) for piece in pieces(text, width, unit)]
 
 
 def evidence(text: str, width: int, unit: str) -> frozenset[int | str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sosie.arrays import F64 as F64
 from sosie.arrays import I32 as I32
 from sosie.arrays import I64 as I64
+from sosie.arrays import U32 as U32
 from sosie.arrays import U64 as U64
 from sosie.arrays import Bools as Bools
 from sosie.arrays import read_only
@@ -36,7 +37,8 @@ def offsets_of(lengths: Any) -> I64:
 class Features:
     """The hashed features of documents, as CSR: row i holds `hashes[offsets[i]:offsets[i + 1]]`, sorted and distinct.
 
-    `counts` says how often each occurs in its document (term counts), where they were asked for.
+    `counts` says how often each occurs in its document (term counts), where they were asked for. `tags` tell features
+    with the same hash apart by their words, in the run that made them (`kernels/text/tags.py`).
 
     >>> features = Features(np.array([3, 7, 9], np.uint64), np.array([0, 2, 2, 3]))
     >>> len(features), features.sizes.tolist()
@@ -46,9 +48,11 @@ class Features:
     hashes: U64
     offsets: I64
     counts: I32 | None = None
+    tags: U32 | None = None
 
     def __post_init__(self) -> None:
-        for name, array in (("hashes", self.hashes), ("offsets", self.offsets), ("counts", self.counts)):
+        columns = (("hashes", self.hashes), ("offsets", self.offsets), ("counts", self.counts), ("tags", self.tags))
+        for name, array in columns:
             if array is not None:
                 object.__setattr__(self, name, read_only(array))
 
@@ -68,7 +72,7 @@ class Features:
         """Return the features of rows start..stop, numbered from 0 on."""
         offsets = self.offsets[start : stop + 1]
         span = slice(offsets[0], offsets[-1])
-        return Features(self.hashes[span], offsets - offsets[0], None if self.counts is None else self.counts[span])
+        return Features(self.hashes[span], offsets - offsets[0], *self._columns(span))
 
     def take(self, rows: I64) -> Features:
         """Return the features of some rows, in the order of their numbers as given; without a copy if they adjoin.
@@ -84,17 +88,21 @@ class Features:
             places: Any = slice(starts[0], stops[-1])
         else:
             places = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], stops - starts)
-        return Features(self.hashes[places], ends, None if self.counts is None else self.counts[places])
+        return Features(self.hashes[places], ends, *self._columns(places))
+
+    def _columns(self, places: Any) -> list[Any]:
+        """Return the counts and the tags at some places, as far as there are any."""
+        return [None if column is None else column[places] for column in (self.counts, self.tags)]
 
     @classmethod
     def joined(cls, parts: Sequence[Features]) -> Features:
         """Return the rows of one part after the other, with counts if all parts have them; there is at least one."""
-        counts = [part.counts for part in parts if part.counts is not None]
-        return cls(
-            np.concatenate([part.hashes for part in parts]),
-            offsets_of(np.concatenate([part.sizes for part in parts])),
-            np.concatenate(counts) if len(counts) == len(parts) else None,
-        )
+        columns: list[Any] = []
+        for name in ("counts", "tags"):
+            held = [column for part in parts if (column := getattr(part, name)) is not None]
+            columns.append(np.concatenate(held) if len(held) == len(parts) else None)
+        hashes = np.concatenate([part.hashes for part in parts])
+        return cls(hashes, offsets_of(np.concatenate([part.sizes for part in parts])), *columns)
 
 
 @dataclass(frozen=True, eq=False)

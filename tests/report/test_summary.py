@@ -65,6 +65,10 @@ def test_warnings():
     assert "99 pairs" in star
     (wordless,) = warnings(tally(without_features=3), {})
     assert wordless == "3 documents without words: kept, and similar to nothing."
+    (collided,) = warnings(Counts(**numbers()), {"collisions": 2})
+    assert collided.startswith("In 2 comparisons, documents had the same hashes but not the same words")
+    (by_hashes,) = warnings(Counts(**numbers()), {}, by_hashes=True)
+    assert "hashes without their words" in by_hashes
     bare = Counts(**numbers(kept=998, dropped=2, without_features=3, dropped_without_features=2))
     (wordless,) = warnings(bare, {})
     assert wordless.startswith("3 documents without words: 2 dropped, identical to another byte for byte; 1 kept")

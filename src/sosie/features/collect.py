@@ -14,13 +14,15 @@ from sosie.documents.order import join_orders
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.features.spans import RowSpan, cut
+from sosie.features.tags import NO_KEY
 from sosie.features.whole import Evidence, WholeText, features_of
+from sosie.kernels.text.tags import UNKNOWN
 from sosie.parallel import ordered_map
 from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
 from sosie.text.column import as_column
-from sosie.types import I64, Bools, Features, offsets_of
+from sosie.types import I64, U64, Bools, Features, offsets_of
 
 AHEAD = 16  # tasks per thread that wait while the next batch is read
 CHUNK = 1 << 22  # features that are copied at a time
@@ -68,14 +70,15 @@ def collect(
     *,
     counts: bool = False,
     whole: bool = False,
+    key: U64 = NO_KEY,
     reference: tuple[Features, I64, Bools] | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Collection:
     """Read every document once and keep its features, with how often each occurs if asked for, and its length in bytes.
 
     Features beyond the memory of the room are in a file. With `whole`, a document without features has those of its
-    bytes, unless it is a page in which no text was found. The features of a reference come first, with the numbers of
-    its documents and which of them are wordless.
+    bytes, unless it is a page in which no text was found. With a `key`, features have tags. The features of a reference
+    come first, with the numbers of its documents and which of them are wordless.
     """
     whole_text = WholeText(empty=not reading.has_pages)
     evidence, stand_in = whole_text if isinstance(shingles, WholeText) else shingles, whole_text if whole else None
@@ -94,12 +97,12 @@ def collect(
             advance(len(batch) + len(batch.rejects))
             yield from cut(column, evidence)
 
-    with FeatureSpill(room, counts) as spill, RejectSpill(room) as rejected:
+    with FeatureSpill(room, counts, tags=len(key) > 0) as spill, RejectSpill(room) as rejected:
         if reference is not None:
             spill.append(reference[0])
             wordless.append(reference[2])
         for features, bare in ordered_map(
-            lambda span: features_of(span, counts, stand_in), texts(), room.threads, ahead=AHEAD
+            lambda span: features_of(span, counts, stand_in, key), texts(), room.threads, ahead=AHEAD
         ):
             spill.append(features)
             wordless.append(bare)
@@ -126,10 +129,13 @@ def save_collection(checkpoints: Checkpoints, reading: Reading, collection: Coll
     checkpoints.save(_NAME, {**arrays, **reading.state()})
 
 
-def load_collection(checkpoints: Checkpoints, reading: Reading) -> Collection | None:
-    """Return the collection that was saved, if there is one, and let the reading know what it knew."""
+def load_collection(checkpoints: Checkpoints, reading: Reading, *, tags: bool = False) -> Collection | None:
+    """Return the collection that was saved, if there is one, and let the reading know what it knew.
+
+    With `tags`, one whose features have none is not what is wanted.
+    """
     found = checkpoints.load(_NAME)
-    if found is None:
+    if found is None or (tags and _FEATURES + "tags" not in found[0]):
         return None
     arrays = found[0]
     reading.restore(arrays)
@@ -141,7 +147,9 @@ def load_collection(checkpoints: Checkpoints, reading: Reading) -> Collection | 
 
 
 class FeatureSpill:
-    """Features that grow row after row, with counts where these are asked for: in memory while few, on disk beyond.
+    """Features that grow row after row, with counts and tags where asked for: in memory while few, on disk beyond.
+
+    The words of features that are appended without tags are unknown: they pass for any.
 
     >>> import tempfile
     >>> with FeatureSpill(Room(tempfile.mkdtemp()), counts=False) as spill:
@@ -150,9 +158,11 @@ class FeatureSpill:
     [0, 2, 2, 3]
     """
 
-    def __init__(self, room: Room, counts: bool) -> None:
+    def __init__(self, room: Room, counts: bool, *, tags: bool = False) -> None:
         self._hashes = Spill(room.scratch, np.uint64, memory=room.memory, keep=room.keep)
         self._counts = Spill(room.scratch, np.int32, memory=room.memory, keep=room.keep) if counts else None
+        memory = room.memory // 2  # as many as hashes, which are twice as long
+        self._tags = Spill(room.scratch, np.uint32, memory=memory, keep=room.keep) if tags else None
         self._sizes: list[I64] = [np.empty(0, np.int64)]
 
     def __enter__(self) -> FeatureSpill:
@@ -161,7 +171,7 @@ class FeatureSpill:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for spill in (self._hashes, self._counts):
+        for spill in (self._hashes, self._counts, self._tags):
             if spill is not None:
                 spill.close()
 
@@ -172,12 +182,16 @@ class FeatureSpill:
             self._hashes.append(features.hashes[here])
             if self._counts is not None and features.counts is not None:
                 self._counts.append(features.counts[here])
+            if self._tags is not None:
+                unknown = np.full(len(features.hashes[here]), UNKNOWN, np.uint32)
+                self._tags.append(unknown if features.tags is None else features.tags[here])
         self._sizes.append(features.sizes)
 
     def features(self) -> Features:
         """Return all features; they outlive the spill."""
         counts = None if self._counts is None else self._counts.array()
-        return Features(self._hashes.array(), offsets_of(np.concatenate(self._sizes)), counts)
+        tags = None if self._tags is None else self._tags.array()
+        return Features(self._hashes.array(), offsets_of(np.concatenate(self._sizes)), counts, tags)
 
 
 def _named(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from sosie.errors import StorageError, UsageError
 from sosie.features.spans import cut
+from sosie.features.tags import NO_KEY
 from sosie.kernels.text.code import code_rows
 from sosie.kernels.text.lexicon import shingle_numbers
 from sosie.kernels.text.shingle import shingle_rows
@@ -18,7 +19,7 @@ from sosie.text.lexicon import lexicon
 from sosie.text.stems import snowball_version, stem_algorithm
 from sosie.text.stop_words import StopWords, stop_words
 from sosie.text.tables import unicode_tables
-from sosie.types import I64, U64, Features
+from sosie.types import I64, U32, U64, Features
 
 Unit = Literal["word", "char", "prefix", "code"]
 
@@ -111,19 +112,31 @@ class Shingles:
         >>> offsets.tolist(), len(set(hashes.tolist()))
         ([0, 6, 6], 4)
         """
+        hashes, _, offsets = self.tagged(column, start, stop, NO_KEY)
+        return hashes, offsets
+
+    def tagged(self, column: TextColumn, start: int, stop: int, key: U64) -> tuple[U64, U32, I64]:
+        """Return what `occurrences` does and, between hashes and offsets, a tag of each under a key (`draw_key`).
+
+        >>> from sosie.features.tags import draw_key
+        >>> hashes, tags, offsets = Shingles(width=1).tagged(as_column(["to be or not to be"]), 0, 1, draw_key())
+        >>> len(set(hashes.tolist())), len(set(tags.tolist()))
+        (4, 4)
+        """
         if not 0 <= start <= stop <= len(column):
             raise UsageError(f"rows {start}..{stop} do not lie in a column of {len(column)} texts")
         tables = unicode_tables()
+        rows = (tables, column.data, column.offsets, start, stop)
         if self.unit == "code":
-            return code_rows(tables, column.data, column.offsets, start, stop, self.width)
+            return code_rows(*rows, self.width, key)
         if self.unit == "prefix":
-            text, starts, ends = word_rows(tables, column.data, column.offsets, start, stop)
-            return prefix_hashes(text, starts, self.width), ends
+            text, starts, ends = word_rows(*rows)
+            return *prefix_hashes(text, starts, self.width, key), ends
         if self.stem is None and self.left_out is None:
-            return shingle_rows(tables, column.data, column.offsets, start, stop, self.width, self.unit == "char")
-        text, starts, ends = word_rows(tables, column.data, column.offsets, start, stop)
+            return shingle_rows(*rows, self.width, self.unit == "char", key)
+        text, starts, ends = word_rows(*rows)
         with lexicon(self.stem, self.left_out) as known:
-            return shingle_numbers(known.numbers(text, starts), ends, known.stems, known.places, self.width)
+            return shingle_numbers(known.numbers(text, starts), ends, known.stems, known.places, self.width, key)
 
     def extract(self, texts: Any, *, counts: bool = False, threads: int | None = None) -> Features:
         """Return the distinct shingles of every text, sorted, with how often each occurs if asked for."""

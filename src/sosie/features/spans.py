@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sosie.kernels.sets.distinct import distinct
+from sosie.features.tags import NO_KEY
+from sosie.kernels.sets.distinct import distinct, distinct_tagged
 from sosie.parallel import spans
 from sosie.text.column import TextColumn, as_column
 from sosie.types import I64, U64, Features
@@ -33,11 +34,16 @@ class RowSpan(NamedTuple):
             return rows.hashes, rows.offsets
         return self.shingles.occurrences(self.batch, self.start, self.stop)
 
-    def features(self, counts: bool = True) -> Features:
-        """Return the distinct features of every row, with counts if asked for; those extracted before as they are."""
+    def features(self, counts: bool = True, key: U64 = NO_KEY) -> Features:
+        """Return the distinct features of every row, with counts if asked for, and with tags if there is a key.
+
+        Those that were extracted before are returned as they are.
+        """
         if isinstance(self.batch, Features):
             return self.batch.rows(self.start, self.stop)
-        return Features(*distinct(*self.occurrences(), counts))
+        if not len(key):
+            return Features(*distinct(*self.occurrences(), counts))
+        return Features(*distinct_tagged(*self.shingles.tagged(self.batch, self.start, self.stop, key), counts))
 
 
 def cut(texts: Any, shingles: Evidence, size: int | None = None, *, width: int = 0) -> Iterator[RowSpan]:

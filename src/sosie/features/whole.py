@@ -6,7 +6,7 @@ find two texts with one digest, so no document can be made to pass for another.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -14,9 +14,11 @@ import numpy as np
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan
+from sosie.features.tags import NO_KEY
 from sosie.kernels.sets.distinct import distinct
+from sosie.kernels.text.tags import DIGEST
 from sosie.text.column import TextColumn
-from sosie.types import I64, U64, Bools, Features, offsets_of
+from sosie.types import I64, U32, U64, Bools, Features, offsets_of
 
 WORDS = 4  # of 64 bits, of BLAKE2b's 256
 
@@ -41,6 +43,11 @@ class WholeText:
             raise UsageError(f"rows {start}..{stop} do not lie in a column of {len(column)} texts")
         return self.words(column, column.offsets[start:stop], column.offsets[start + 1 : stop + 1])
 
+    def tagged(self, column: TextColumn, start: int, stop: int, key: U64) -> tuple[U64, U32, I64]:
+        """Return what `occurrences` does, with tags that say that these are words of digests."""
+        words, offsets = self.occurrences(column, start, stop)
+        return words, np.full(len(words), DIGEST, np.uint32), offsets
+
     def words(self, column: TextColumn, starts: I64, stops: I64) -> tuple[U64, I64]:
         """Return the words of the digests of texts, each from one byte to another, and their offsets from 0 on."""
         sizes = np.where(self.empty | (stops > starts), WORDS, 0)
@@ -56,18 +63,20 @@ class WholeText:
 Evidence = Shingles | WholeText
 
 
-def features_of(span: RowSpan, counts: bool, stand_in: WholeText | None) -> tuple[Features, Bools]:
-    """Return the features of the rows of a span, and which of them have none of their own.
+def features_of(span: RowSpan, counts: bool, stand_in: WholeText | None, key: U64 = NO_KEY) -> tuple[Features, Bools]:
+    """Return the features of the rows of a span, with tags if there is a key, and which rows have none of their own.
 
     With a `stand_in`, the latter have the words of the digest of their texts instead, each once.
     """
-    features = span.features(counts)
+    features = span.features(counts, key)
     bare = np.asarray(features.sizes == 0)
     if stand_in is None or not bare.any() or isinstance(span.batch, Features):
         return features, bare
     rows = np.flatnonzero(bare)
     starts, stops = span.batch.offsets[span.start + rows], span.batch.offsets[span.start + rows + 1]
     digests = Features(*distinct(*stand_in.words(span.batch, starts, stops), counts))
+    if features.tags is not None:
+        digests = replace(digests, tags=np.full(len(digests.hashes), DIGEST, np.uint32))
     places = np.arange(len(features))
     places[rows] = len(features) + np.arange(len(rows))
     return Features.joined([features, digests]).take(places), bare

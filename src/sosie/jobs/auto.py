@@ -24,7 +24,7 @@ DOCUMENT_BYTES = 160  # what is kept for each document, whatever the method
 FREQUENCY_BYTES = 32  # what counting document frequencies takes for each feature, at most
 FIXED_BYTES = 600_000_000  # the program itself, and what is under way on threads: the least limit
 BUSY_BYTES = 250_000_000  # of these, what is under way where there is enough to do
-BUSY_FEATURE_BYTES = 25  # ... for each feature, where there is not
+BUSY_FEATURE_BYTES = 29  # ... for each feature, where there is not
 
 
 def choose_method(job: DedupParameters, features: int, documents: int, memory: int | None = None) -> Method:
@@ -77,7 +77,7 @@ def held_bytes(features: int, documents: int) -> int:
     """Return about how much memory a run takes, but for the lists of the exact join; a small one is never as busy.
 
     >>> held_bytes(80_000, 1_000), held_bytes(80_000_000, 1_000_000)
-    (352160000, 760000000)
+    (352480000, 760000000)
     """
     idle = max(BUSY_BYTES - BUSY_FEATURE_BYTES * features, 0)
     return FIXED_BYTES - idle + DOCUMENT_BYTES * documents

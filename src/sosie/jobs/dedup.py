@@ -129,7 +129,7 @@ class Deduplicator(DedupParameters):
             held, measured, near = None, None, None
             if inputs.reference is not None:
                 with timing.stage("reference") as stage:
-                    held = stages.hold(inputs.reference, self, work.room, stage)
+                    held = stages.hold(inputs.reference, self, work, stage)
                 work.watch(vars(held.features).values())
             with timing.stage("read") as stage:
                 collection = stages.read(inputs.reading, self, held, work, stage)

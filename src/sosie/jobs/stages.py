@@ -66,16 +66,16 @@ class Collapsed:
     sides: Sides
 
 
-def hold(reference: OpenReference, job: DedupParameters, room: Room, stage: Progress) -> HeldReference:
+def hold(reference: OpenReference, job: DedupParameters, work: Work, stage: Progress) -> HeldReference:
     """Read the features of a reference."""
     advance = stage.advance if reference.reading is None else _counting(stage, reference.reading)
-    return reference.hold(job.evidence, room, counts=job.weighted, whole=job.whole, advance=advance)
+    return reference.hold(job.evidence, work.room, counts=job.weighted, whole=job.whole, key=work.key, advance=advance)
 
 
 def read(reading: Reading, job: DedupParameters, held: HeldReference | None, work: Work, stage: Progress) -> Collection:
     """Read the documents and keep their features, or take what an earlier try has read; a reference's come first."""
     checkpoints = work.place.checkpoints
-    collection = load_collection(checkpoints, reading)
+    collection = load_collection(checkpoints, reading, tags=len(work.key) > 0)
     if collection is None:
         collection = collect(
             reading,
@@ -83,6 +83,7 @@ def read(reading: Reading, job: DedupParameters, held: HeldReference | None, wor
             replace(work.room, keep=checkpoints.key is not None),
             counts=job.weighted,
             whole=job.whole,
+            key=work.key,
             reference=None if held is None else (held.features, held.documents, held.wordless),
             advance=_counting(stage, reading),
         )
@@ -91,24 +92,27 @@ def read(reading: Reading, job: DedupParameters, held: HeldReference | None, wor
 
 
 def weigh(collection: Collection, job: DedupParameters, room: Room) -> Similarity:
-    """Return how documents are compared, with a weight for every feature where features weigh."""
+    """Return how documents are compared: by their words, with a weight for every feature where features weigh."""
     weights = weigh_features(collection.features, job.weighting, room, collection.stand_ins)
-    return Similarity(job.similarity, weights)
+    return Similarity(job.similarity, weights, collection.features.tags)
 
 
 def collapse(collection: Collection, similarity: Similarity, keep: str, only: bool) -> Collapsed:
     """Group identical rows, so that each is compared once; with `only`, nothing but pairs with the reference count."""
     features, before = collection.features, np.arange(len(collection.before))
     rank = keep_rank(keep, collection.lengths, collection.order) + len(before)
-    groups = collapse_rows(sets_of(features)[0], np.concatenate([before, rank]), similarity.weights)
+    groups = collapse_rows(sets_of(features)[0], np.concatenate([before, rank]), similarity.weights, similarity.tags)
     first = groups.representatives
     sets = rows_of(features.hashes, features.offsets[first], features.offsets[first + 1])
     return Collapsed(features, groups, sets, similarity, Sides.of(groups, len(before), only))
 
 
 def match(collapsed: Collapsed, method: Method, threshold: Fraction, room: Room) -> Candidates:
-    """Return candidate pairs of groups, with the recall that the method predicts for a pair at the threshold."""
-    similarity, features, groups = collapsed.similarity, collapsed.features, collapsed.groups
+    """Return candidate pairs of groups, with the recall that the method predicts for a pair at the threshold.
+
+    They are found by hashes alone, and so are all that share enough words.
+    """
+    similarity, features, groups = replace(collapsed.similarity, tags=None), collapsed.features, collapsed.groups
     if isinstance(method, Exact):
         found = by_sets(collapsed.sets, similarity, threshold, room.threads)
     elif isinstance(method, Identical):

@@ -14,12 +14,14 @@ from sosie import __version__
 from sosie.documents.reading import Reading
 from sosie.documents.source import Source, as_source
 from sosie.documents.workplace import Workplace, workplace
+from sosie.features.tags import NO_KEY, draw_key
 from sosie.jobs.auto import in_memory
 from sosie.jobs.parameters import DedupParameters
 from sosie.matches.reference import OpenReference, as_reference
 from sosie.storage.output import Output
 from sosie.storage.resident import within
 from sosie.storage.room import Room
+from sosie.types import U64
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +35,15 @@ class DedupInputs:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Where a run works: the folders, room for arrays, and the limit of memory that it keeps to."""
+    """Where a run works: the folders, room for arrays, and the limit of memory that it keeps to.
+
+    `key` is that of the tags by which the words of equal hashes are compared; empty where texts are, byte for byte.
+    """
 
     place: Workplace
     room: Room
     memory: int | None
+    key: U64
     _stack: ExitStack
 
     @property
@@ -73,7 +79,8 @@ def working(
             sources.append((reference.source, reference.reading))
     others = [] if reference is None else reference.paths
     with workplace(key, sources, output, others) as place, ExitStack() as stack:
-        yield Work(place, Room(place.scratch, in_memory(memory), threads), memory, stack)
+        secret = NO_KEY if job.identical else draw_key()
+        yield Work(place, Room(place.scratch, in_memory(memory), threads), memory, secret, stack)
 
 
 def as_output(output: str | os.PathLike[str] | Output | None, overwrite: bool) -> Output | None:

@@ -16,18 +16,20 @@ from sosie.documents.reading import Reading
 from sosie.documents.source import Source, as_source
 from sosie.errors import MismatchError, UsageError
 from sosie.features.collect import collect
+from sosie.features.tags import NO_KEY
 from sosie.features.whole import Evidence, WholeText
 from sosie.signatures.files import load_features
 from sosie.storage.manifest import MANIFEST, artefact_kind
 from sosie.storage.room import Room
-from sosie.types import I64, Bools, Features
+from sosie.types import I64, U64, Bools, Features
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
     """What documents are held against: what a `Source` is made of, or a directory that `sosie sign --features` wrote.
 
-    With `only`, documents are compared with the reference alone, and not with each other.
+    With `only`, documents are compared with the reference alone, and not with each other. Stored features are hashes:
+    with texts, documents are compared by their words as well, so that no one can forge a document of the reference.
     """
 
     documents: Any
@@ -68,13 +70,17 @@ class OpenReference:
         *,
         counts: bool,
         whole: bool = False,
+        key: U64 = NO_KEY,
         advance: Callable[[int], None] = lambda count: None,
     ) -> HeldReference:
-        """Read the features of all documents of the reference; with `whole`, one without has those of its bytes."""
+        """Read the features of all documents of the reference; with `whole`, one without has those of its bytes.
+
+        With a `key`, they have tags; but for those that are stored, whose words are not at hand.
+        """
         if self.directory is not None:
             return self._stored(shingles, counts)
         assert self.reading is not None
-        found = collect(self.reading, shingles, room, counts=counts, whole=whole, advance=advance)
+        found = collect(self.reading, shingles, room, counts=counts, whole=whole, key=key, advance=advance)
         inputs = [place.title or str(place.path) for place in self.reading.inputs]
         held = HeldReference(found.features, found.documents, self.reading.documents, self.reading.ids.take, inputs)
         return replace(held.of(self, rejected=len(found.rejects)), wordless=found.wordless)

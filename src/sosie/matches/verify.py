@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 
-from sosie.kernels.sets.similarity import Criterion, Sets, WeighedSets, dot_products, measure_pairs
+from sosie.kernels.sets.similarity import COLLIDED, Criterion, Sets, WeighedSets, dot_products, measure_pairs
 from sosie.matches.sets.rows import sets_of, weighed_sets, weights_of
 from sosie.matches.sets.similarity import JACCARD, Measure, Similarity, similarity_of
 from sosie.matches.sets.threshold import as_fraction, cosine_reaches, criterion_of
@@ -50,18 +50,25 @@ def verify_rows(
     split: int = 0,
     similarity: Similarity = JACCARD,
 ) -> VerifiedPairs:
-    """Verify pairs of rows; the b side starts at row `split`."""
+    """Verify pairs of rows; the b side starts at row `split`.
+
+    With tags, they are verified by their words: the counter `collisions` says how many are not similar, because hashes
+    that both have stand for other words in each.
+    """
     weights = similarity.weights
     if weights is not None and weights.dtype.kind in "iu":
         counts = weights_of(weights, sets, np.int64)
         return _verify_counts(sets, counts, pairs, as_fraction(threshold), threads, split)
     rows, criterion = weighed_sets(sets, similarity), criterion_of(similarity, threshold)
     values, shared = measured(rows, criterion, pairs.a, pairs.b + split, threads)
+    collided = int(np.count_nonzero(shared == COLLIDED))
     similar = np.flatnonzero(shared > 0)  # two rows without features share nothing, and match nothing
     a, b, shared = pairs.a[similar], pairs.b[similar], shared[similar]
     sizes = sets.stops - sets.starts
     total = total_of(similarity.measure, sizes[a], sizes[b + split], shared)
     counters = {**pairs.counters, "candidates": len(pairs)}
+    if collided:
+        counters["collisions"] = collided
     return VerifiedPairs(a, b, values[similar], shared, total, counters, pairs.recall)
 
 
@@ -78,7 +85,7 @@ def similarities(sets: Sets, a: I64, b: I64, similarity: Similarity, threads: in
 
 
 def measured(rows: WeighedSets, criterion: Criterion, a: I64, b: I64, threads: int | None) -> tuple[F64, I64]:
-    """Return the similarity of each pair and how many features it shares; -1 where it is below the threshold."""
+    """Return the similarity of each pair and how many features it shares; below 0 where it is below the threshold."""
 
     def measure(start: int) -> tuple[F64, I64]:
         here = slice(start, start + SPAN)

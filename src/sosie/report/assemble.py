@@ -67,7 +67,7 @@ def report_on(
         features=len(collection.features.hashes) - collection.stand_ins,
         predicted_recall=None if recall is None else round(recall, 6),
         counters=dict(pairs.counters),
-        warnings=tuple(warnings(counts, pairs.counters)),
+        warnings=tuple(warnings(counts, pairs.counters, by_hashes=held is not None and held.reading is None)),
         measured=measured,
         seed=SEED,
         stages=tuple(stages),

@@ -13,12 +13,25 @@ from sosie.types import Counters
 GIANT = 100  # members from which a cluster that holds a tenth of all documents raises an alarm
 
 
-def warnings(numbers: Counts, counters: Counters) -> list[str]:
-    """Say what a person should look at before deleting anything."""
+def warnings(numbers: Counts, counters: Counters, *, by_hashes: bool = False) -> list[str]:
+    """Say what a person should look at before deleting anything.
+
+    `by_hashes` is whether there is a reference whose words are not at hand.
+    """
     said = []
     if giant(numbers.largest_cluster, numbers.documents):
         held = f"{numbers.largest_cluster:,} of {numbers.documents:,} documents"
         said.append(f"One cluster holds {held}: look at it before deleting.")
+    if collisions := counters.get("collisions"):
+        said.append(
+            f"In {counted(collisions, 'comparison')}, documents had the same hashes but not the same words, and the"
+            " words decided. Chance does not do that: someone may have made texts to have others deleted."
+        )
+    if by_hashes:
+        said.append(
+            "The reference holds hashes without their words: what is dropped because of it has 64-bit hashes in common"
+            " with it, which can be forged. Give its texts where others may have written the documents."
+        )
     said += bounded(counters)
     if numbers.without_features:
         bare, dropped = numbers.without_features, numbers.dropped_without_features

@@ -11,6 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sosie.kernels.sets.similarity import (
+    BELOW,
+    COLLIDED,
     CONTAINMENT,
     COSINE,
     JACCARD,
@@ -91,6 +93,38 @@ def test_contained_features(a, b, need):
     middle = 1 + len(a)
     found = contained_features(hashes, 1, middle, middle, middle + len(b), need)
     assert found == (len(a & b) if len(a & b) >= need else -1)
+
+
+tagged = st.dictionaries(st.integers(0, 30), st.integers(0, 3), max_size=14)
+
+
+@settings(max_examples=300)
+@given(tagged, tagged, st.integers(0, 14), st.sampled_from([shared_features, contained_features]))
+def test_features_are_shared_by_their_words(a, b, need, count):
+    """A tag of 0 passes for any; what is below the need tells whether words were found to differ."""
+    hashes = np.array([2**63 - 1, *sorted(a), *sorted(b), 0], np.uint64)
+    tags = np.array([9, *(a[i] for i in sorted(a)), *(b[i] for i in sorted(b)), 9], np.uint32)
+    same = {i for i in a.keys() & b.keys() if a[i] == b[i] or 0 in (a[i], b[i])}
+    middle = 1 + len(a)
+    found = count(hashes, 1, middle, middle, middle + len(b), need, tags)
+    assert found == len(same) if len(same) >= need else found in (BELOW, COLLIDED)
+    if found == COLLIDED:
+        assert same < a.keys() & b.keys()
+    if len(same) < need <= len(a.keys() & b.keys()):
+        assert found == COLLIDED
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "cosine", "containment"])
+def test_pairs_are_measured_by_words(measure):
+    hashes = np.array([1, 2, 3, 4, 1, 2, 3, 4], np.uint64)
+    tags = np.array([5, 5, 5, 5, 5, 5, 5, 6], np.uint32)
+    rows, a, b = rows_of(hashes, np.array([0, 4]), np.array([4, 8])), np.array([0]), np.array([1])
+    weights = [None, np.ones(8)] if measure == "cosine" else [None]
+    for similarity in (Similarity(measure, each, tags) for each in weights):
+        kind = ["jaccard", "cosine", "containment"].index(measure)
+        value, shared = measure_pairs(weighed_sets(rows, similarity), Criterion(kind, 1, 2, 0), a, b)
+        assert (value[0], shared[0]) == (3 / 5 if measure == "jaccard" else 3 / 4, 3)
+        assert measure_pairs(weighed_sets(rows, similarity), Criterion(kind, 4, 5, 0), a, b)[1].tolist() == [COLLIDED]
 
 
 def test_contained_features_of_a_span_a_thousand_times_as_long():

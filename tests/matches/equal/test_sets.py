@@ -52,6 +52,25 @@ def test_rows_with_other_weights_are_not_identical(collection, random):
     assert members(groups) == oracle.identical_groups([set(row.items()) for row in collection], rank)
 
 
+@settings(max_examples=150)
+@given(st.lists(st.dictionaries(st.integers(0, 2), st.integers(2, 4), max_size=2), max_size=14), st.randoms())
+def test_rows_of_other_words_are_not_identical(collection, random):
+    rank = list(range(len(collection)))
+    random.shuffle(rank)
+    tags = [row[item] for row in collection for item in sorted(row, key=oracle.splitmix64)]
+    groups = collapse(sets_of(collection), np.array(rank, np.int64), None, np.array(tags, np.uint32))
+    assert members(groups) == oracle.identical_groups([set(row.items()) for row in collection], rank)
+
+
+def test_rows_of_unknown_words_pass_for_any():
+    tags = np.array([0, 0, 2, 3, 4, 4], np.uint32)
+    assert members(collapse(sets_of([{1}, {2}, {1}, {1}, {3}, {3}]), np.arange(6), None, tags)) == [
+        [0, 2, 3],
+        [1],
+        [4, 5],
+    ]
+
+
 def test_equal_digests_of_different_sets_do_not_collapse_them(monkeypatch):
     monkeypatch.setattr(identical, "set_digests", lambda hashes, starts, stops: np.zeros(len(starts), np.uint64))
     collection = [{1}, {2}, {1}, {1, 2}, {1}]

@@ -1,4 +1,4 @@
-"""Bits of a uint64: counted and found as one machine instruction each, and numbers by how many they have."""
+"""Bits of a uint64: counted and found as one machine instruction each; products; numbers by how many they have."""
 
 from __future__ import annotations
 
@@ -34,6 +34,16 @@ def rotated(typing_context: Any, x: Any, bits: Any) -> Any:
         return builder.call(rotate, [args[0], *args])
 
     return types.uint64(types.uint64, types.uint64), codegen
+
+
+@kernel
+def product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Multiply two words: the high and the low word of the product."""
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    low = (x & mask) * (y & mask)
+    middle = (x >> half) * (y & mask) + (low >> half)
+    carry = (x & mask) * (y >> half) + (middle & mask)
+    return (x >> half) * (y >> half) + (middle >> half) + (carry >> half), (carry << half) | (low & mask)
 
 
 @kernel

@@ -21,7 +21,7 @@ from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.sets.join import grown
 from sosie.kernels.sets.rarity import SLACK
-from sosie.kernels.sets.similarity import CONTAINMENT, COSINE, Criterion, WeighedSets, measure_pair
+from sosie.kernels.sets.similarity import COLLIDED, CONTAINMENT, COSINE, Criterion, WeighedSets, measure_pair
 
 SKETCH = 8  # words: the size and 448 bits
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -67,11 +67,12 @@ class Bounds(NamedTuple):
 
 
 class Partners(NamedTuple):
-    """Similar pairs (a, b), how many pairs were measured, and which of the rows asked for have a partner."""
+    """Similar pairs (a, b), how many were measured, how many of these collided, and which rows asked for have one."""
 
     a: I64
     b: I64
     measured: int
+    collided: int
     some: Bools
 
 
@@ -98,15 +99,16 @@ def find_partners(
     """
     pair_a, pair_b = np.empty(256, np.int64), np.empty(256, np.int64)
     some = np.zeros(asked.size, np.bool_)
-    pairs = measured = 0
+    pairs = measured = collided = 0
     for at in range(asked.size):
         before = pairs
-        pair_a, pair_b, pairs, more = _partners_of(
+        pair_a, pair_b, pairs, more, apart = _partners_of(
             compared, lists, entries, asked[at], bounds, seen, pair_a, pair_b, pairs
         )
         measured += more
+        collided += apart
         some[at] = pairs > before
-    return Partners(pair_a[:pairs], pair_b[:pairs], measured, some)
+    return Partners(pair_a[:pairs], pair_b[:pairs], measured, collided, some)
 
 
 class Standing(NamedTuple):
@@ -139,7 +141,7 @@ def settle(
     span, from `kept.starts` on. With a limit, only rows below it are added.
     """
     pair_a, pair_b = np.empty(256, np.int64), np.empty(256, np.int64)
-    pairs = measured = 0
+    pairs = measured = collided = 0
     for row in range(span[0], span[1]):
         place = standing.places[row]
         if row >= standing.reference:
@@ -147,10 +149,11 @@ def settle(
                 stays[row] &= not stays[standing.earlier[at]]
             if place >= 0:
                 before = pairs
-                pair_a, pair_b, pairs, more = _partners_of(
+                pair_a, pair_b, pairs, more, apart = _partners_of(
                     compared, kept, entries, place, bounds, seen, pair_a, pair_b, pairs
                 )
                 measured += more
+                collided += apart
                 stays[row] &= pairs == before
         if stays[row] and place >= 0 and (bounds.limit == 0 or place < bounds.limit):
             for at in range(entries.offsets[place], entries.offsets[place + 1]):
@@ -159,7 +162,7 @@ def settle(
                 kept.rows[end] = place
                 kept.rests[end] = entries.rests[at]
                 kept.ends[which] = end + 1
-    return Partners(pair_a[:pairs], pair_b[:pairs], measured, stays)
+    return Partners(pair_a[:pairs], pair_b[:pairs], measured, collided, stays)
 
 
 @kernel
@@ -173,8 +176,8 @@ def _partners_of(
     pair_a: I64,
     pair_b: I64,
     pairs: int,
-) -> tuple[I64, I64, int, int]:
-    """Add the partners of one row to the pairs."""
+) -> tuple[I64, I64, int, int, int]:
+    """Add the partners of one row to the pairs; return how many pairs were measured, and how many collided."""
     # The inner loop works on plain arrays: a tuple handed to another kernel is counted as a reference each time.
     rows, criterion, sketches, components = compared
     starts, ends, listed, rests = lists
@@ -187,7 +190,7 @@ def _partners_of(
     root = math.sqrt(own)
     x1, x2, x3, x4 = sketches[x, 1], sketches[x, 2], sketches[x, 3], sketches[x, 4]
     x5, x6, x7 = sketches[x, 5], sketches[x, 6], sketches[x, 7]
-    taken = measured = 0
+    taken = measured = collided = 0
     best, best_row = -1.0, np.int64(-1)
     for at in range(entries.offsets[x], entries.offsets[x + 1]):
         own_list = entries.lists[at]
@@ -228,6 +231,7 @@ def _partners_of(
                 measured += 1
                 similarity, shared = measure_pair(rows, criterion, y, x)
                 if shared < 0:
+                    collided += shared == COLLIDED
                     continue
                 better = similarity > best or (similarity == best and y < best_row)
                 if taken < bounds.most or better:
@@ -237,7 +241,7 @@ def _partners_of(
                 taken += 1
                 if better:
                     best, best_row = similarity, y
-    return pair_a, pair_b, pairs, measured
+    return pair_a, pair_b, pairs, measured, collided
 
 
 @kernel

@@ -1,9 +1,10 @@
 """How similar two rows of features are, by Jaccard, cosine or containment, and whether that reaches a threshold.
 
 Sets are compared with the threshold in integers: `required_shared` says how many features two sets of given sizes have
-to share. The cosine of weights is computed in float64: products are summed in the order of the hashes, and the
-similarity is rounded to a multiple of 2^-40, so that a pair at the threshold is in and rows of equal direction have
-exactly 1.
+to share. Where rows have tags, what they share is words: equal hashes of other words do not count, and a pair that is
+below the threshold after that gives COLLIDED. The cosine of weights is computed in float64: products are summed in the
+order of the hashes, and the similarity is rounded to a multiple of 2^-40, so that a pair at the threshold is in and
+rows of equal direction have exactly 1.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sosie.arrays import F64, I64, U64
+from sosie.arrays import F64, I64, U32, U64
+from sosie.kernels.machine.bits import product
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.text.tags import UNKNOWN
 
+BELOW, COLLIDED = -1, -2  # instead of how many features are shared: too few, and too few because words differ
 JACCARD, COSINE, CONTAINMENT = range(3)  # in the order of the names in `matches.sets.similarity`
 FINE = float(1 << 40)
 
@@ -31,7 +35,8 @@ class Sets(NamedTuple):
 class WeighedSets(NamedTuple):
     """Rows of sorted features anywhere in one array, what each feature weighs, and each row's sum of squared weights.
 
-    Without weights (an empty array) every feature weighs 1, and the sum is the size.
+    Without weights (an empty array) every feature weighs 1, and the sum is the size. Without tags (likewise), equal
+    hashes are taken for equal words.
     """
 
     hashes: U64
@@ -39,6 +44,7 @@ class WeighedSets(NamedTuple):
     stops: I64
     weights: F64
     norms: F64
+    tags: U32
 
 
 class Criterion(NamedTuple):
@@ -61,7 +67,7 @@ def may_pair(split: int, a: int, b: int) -> bool:
 
 @kernel
 def measure_pairs(rows: WeighedSets, criterion: Criterion, a: I64, b: I64) -> tuple[F64, I64]:
-    """Return the similarity of each pair and how many features it shares; -1 where it is below the threshold."""
+    """Return the similarity of each pair and how many features it shares; below 0 where it is below the threshold."""
     similarity, shared = np.empty(a.size, np.float64), np.empty(a.size, np.int64)
     for pair in range(a.size):
         similarity[pair], shared[pair] = measure_pair(rows, criterion, a[pair], b[pair])
@@ -70,7 +76,7 @@ def measure_pairs(rows: WeighedSets, criterion: Criterion, a: I64, b: I64) -> tu
 
 @kernel
 def measure_pair(rows: WeighedSets, criterion: Criterion, a: int, b: int) -> tuple[float, int]:
-    """Return the similarity of two rows and how many features they share; -1 and -1 if it is below the threshold."""
+    """Return the similarity of two rows and how many features they share; BELOW or COLLIDED if it is too small."""
     if rows.weights.size > 0:
         return _measure_weights(rows, criterion, a, b)
     return _measure_sets(rows, criterion, a, b)
@@ -83,7 +89,12 @@ def _measure_sets(rows: WeighedSets, criterion: Criterion, a: int, b: int) -> tu
     i, i_stop, j, j_stop = rows.starts[a], rows.stops[a], rows.starts[b], rows.stops[b]
     smaller, larger = i_stop - i, j_stop - j
     need = required_shared(criterion, smaller, larger)
-    if criterion.measure == CONTAINMENT:
+    if rows.tags.size > 0:
+        if criterion.measure == CONTAINMENT:
+            shared = contained_features(rows.hashes, i, i_stop, j, j_stop, need, rows.tags)
+        else:
+            shared = shared_features(rows.hashes, i, i_stop, j, j_stop, need, rows.tags)
+    elif criterion.measure == CONTAINMENT:
         shared = contained_features(rows.hashes, i, i_stop, j, j_stop, need)
     else:
         shared = shared_features(rows.hashes, i, i_stop, j, j_stop, need)
@@ -101,10 +112,13 @@ def _measure_weights(rows: WeighedSets, criterion: Criterion, a: int, b: int) ->
     i, i_stop, j, j_stop = rows.starts[a], rows.stops[a], rows.starts[b], rows.stops[b]
     dot = 0.0
     shared = 0
+    below = BELOW
     while i < i_stop and j < j_stop:
         u = rows.hashes[i]
         v = rows.hashes[j]
-        if u == v:
+        if u == v and rows.tags.size > 0 and not same_words(rows.tags, i, j):
+            below = COLLIDED
+        elif u == v:
             dot += rows.weights[i] * rows.weights[j]
             shared += 1
         i += u <= v
@@ -112,7 +126,7 @@ def _measure_weights(rows: WeighedSets, criterion: Criterion, a: int, b: int) ->
     cosine = min(dot / math.sqrt(rows.norms[a] * rows.norms[b]), 1.0) if dot > 0 else 0.0
     cosine = math.floor(cosine * FINE + 0.5) / FINE
     least = math.floor(criterion.numerator / criterion.denominator * FINE + 0.5) / FINE
-    return (cosine, shared) if cosine >= least else (-1.0, -1)
+    return (cosine, shared) if cosine >= least else (-1.0, below)
 
 
 @kernel
@@ -136,57 +150,67 @@ def required_overlap(a: int, b: int, numerator: int, denominator: int) -> int:
 @kernel
 def required_cosine(a: int, b: int, numerator: int, denominator: int) -> int:
     """Return the least c with c / sqrt(a b) >= numerator / denominator, in integers: (c q)^2 >= (p a)(p b)."""
-    high, low = _product(np.uint64(numerator * a), np.uint64(numerator * b))
+    high, low = product(np.uint64(numerator * a), np.uint64(numerator * b))
     need = int(numerator / denominator * math.sqrt(np.float64(a) * np.float64(b)))
     need -= min(need, 1)
     while True:
-        square = _product(np.uint64(need * denominator), np.uint64(need * denominator))
+        square = product(np.uint64(need * denominator), np.uint64(need * denominator))
         if square[0] > high or (square[0] == high and square[1] >= low):
             return need
         need += 1
 
 
 @kernel
-def _product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Multiply two words: the high and the low word of the product."""
-    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
-    low = (x & mask) * (y & mask)
-    middle = (x >> half) * (y & mask) + (low >> half)
-    carry = (x & mask) * (y >> half) + (middle & mask)
-    return (x >> half) * (y >> half) + (middle >> half) + (carry >> half), (carry << half) | (low & mask)
+def same_words(tags: U32, i: int, j: int) -> bool:
+    """Whether two features with one hash stand for the same words, as far as these are known."""
+    return tags[i] == tags[j] or tags[i] == UNKNOWN or tags[j] == UNKNOWN
 
 
 @kernel
-def shared_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need: int) -> int:
-    """Return the number of shared features of two sorted spans, or -1 as soon as it cannot reach `need`."""
+def shared_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need: int, tags: U32 | None = None) -> int:
+    """Return the number of shared features of two sorted spans, or BELOW as soon as it cannot reach `need`.
+
+    With tags, features are shared if their words are, and it is COLLIDED where these were found to differ.
+    """
     misses = (i_stop - i) + (j_stop - j) - 2 * need
     if misses < 0 or min(i_stop - i, j_stop - j) < need:
-        return -1
+        return BELOW
     shared = 0
+    below = BELOW
     while i < i_stop and j < j_stop:
         u = hashes[i]
         v = hashes[j]
         if u == v:  # of similar documents most features are equal: this branch is foreseen
-            shared += 1
+            if tags is not None and not same_words(tags, i, j):
+                below = COLLIDED
+                misses -= 2
+                if misses < 0:
+                    return below
+            else:
+                shared += 1
             i += 1
             j += 1
             continue
         misses -= 1
         if misses < 0:
-            return -1
+            return below
         i += u < v
         j += v < u
-    return shared if shared >= need else -1
+    return shared if shared >= need else below
 
 
 @kernel
-def contained_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need: int) -> int:
-    """Return the number of features of a sorted span that a longer one holds, or -1 once it cannot reach `need`.
+def contained_features(
+    hashes: U64, i: int, i_stop: int, j: int, j_stop: int, need: int, tags: U32 | None = None
+) -> int:
+    """Return the number of features of a sorted span that a longer one holds, or BELOW once it cannot reach `need`.
 
-    The longer span is searched in steps that double: it may be a thousand times as long.
+    The longer span is searched in steps that double: it may be a thousand times as long. Tags are as for
+    `shared_features`.
     """
     misses = (i_stop - i) - need
     shared = 0
+    below = BELOW
     while i < i_stop and misses >= 0:
         u = hashes[i]
         step = 1
@@ -201,12 +225,16 @@ def contained_features(hashes: U64, i: int, i_stop: int, j: int, j_stop: int, ne
             else:
                 high = middle
         if j < j_stop and hashes[j] == u:
-            shared += 1
+            if tags is not None and not same_words(tags, i, j):
+                below = COLLIDED
+                misses -= 1
+            else:
+                shared += 1
             j += 1
         else:
             misses -= 1
         i += 1
-    return shared if misses >= 0 else -1
+    return shared if misses >= 0 else below
 
 
 @kernel

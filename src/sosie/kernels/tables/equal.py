@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.arrays import I64, U64, Bools, read_only
+from sosie.arrays import I64, U32, U64, Bools, read_only
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.sets.similarity import same_words
 from sosie.kernels.sign.mix import splitmix64
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
 
@@ -89,6 +90,21 @@ def weighted_digests(hashes: U64, weights: U64, starts: I64, stops: I64) -> U64:
             digest += splitmix64(hashes[at] ^ splitmix64(weights[at]))
         digests[row] = digest
     return digests
+
+
+@kernel
+def equal_tags(tags: U32, starts: I64, stops: I64, a: I64, b: I64) -> Bools:
+    """Return whether the features of rows a[i] and b[i], which have the same hashes, stand for the same words."""
+    equal = np.empty(a.size, np.bool_)
+    for pair in range(a.size):
+        i, j = starts[a[pair]], starts[b[pair]]
+        same = True
+        for at in range(stops[a[pair]] - i):
+            if not same_words(tags, i + at, j + at):
+                same = False
+                break
+        equal[pair] = same
+    return equal
 
 
 @kernel

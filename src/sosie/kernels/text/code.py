@@ -12,10 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.arrays import I64, U64
+from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.text.ascii import BLOCK, SPACE
-from sosie.kernels.text.shingle import hash_runs
+from sosie.kernels.text.shingle import enlarged, hash_runs
+from sosie.kernels.text.tags import Hashed
 from sosie.kernels.text.unicode import Point, UnicodeTables, looked_up
 from sosie.kernels.text.utf8 import decode, encode
 
@@ -27,25 +28,28 @@ _POINT, _UNDERSCORE = 0x2E, 0x5F
 
 @kernel
 def code_rows(
-    tables: UnicodeTables, data: NDArray[np.uint8], offsets: I64, first: int, last: int, width: int
-) -> tuple[U64, I64]:
-    """Return the hashes of all runs of tokens of rows first..last, in reading order, and the rows' offsets in them."""
+    tables: UnicodeTables, data: NDArray[np.uint8], offsets: I64, first: int, last: int, width: int, key: U64
+) -> tuple[U64, U32, I64]:
+    """Return the hashes of all runs of tokens of rows first..last, in reading order, and the rows' offsets in them.
+
+    Between the two are their tags; there are none if the key is empty.
+    """
     longest = 0
     for row in range(first, last):
         longest = max(longest, offsets[row + 1] - offsets[row])
     out, starts = np.empty(BYTES_PER_BYTE * longest + 2 * BLOCK, np.uint8), np.empty(longest + 2, np.int64)
-    hashes = np.empty((offsets[last] - offsets[first]) // 3 + 16, np.uint64)
+    most = (offsets[last] - offsets[first]) // 3 + 16
+    hashed = Hashed(np.empty(most, np.uint64), np.empty(most if key.size else 0, np.uint32), key)
     ends = np.zeros(last - first + 1, np.int64)
     index, pages = tables.property_index, tables.property_pages
     for row in range(first, last):
         total = ends[row - first]
         tokens = code_tokens(index, pages, data, offsets[row], offsets[row + 1], out, starts)
-        if total + tokens > hashes.size:
-            larger = np.empty(2 * (total + tokens), np.uint64)
-            larger[:total] = hashes[:total]
-            hashes = larger
-        ends[row - first + 1] = hash_runs(out, starts, tokens, width, False, hashes, total)
-    return hashes[: ends[last - first]], ends
+        if total + tokens > hashed.hashes.size:
+            hashed = enlarged(hashed, total, 2 * (total + tokens))
+        ends[row - first + 1] = hash_runs(out, starts, tokens, width, False, hashed, total)
+    total = ends[last - first]
+    return hashed.hashes[:total], hashed.tags[:total], ends
 
 
 @kernel

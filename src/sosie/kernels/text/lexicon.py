@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.arrays import I64, U64
+from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.memory import copy16, load64
 from sosie.kernels.text.ascii import BLOCK, SPACE
 from sosie.kernels.text.shingle import hash_runs
+from sosie.kernels.text.tags import Hashed
 
 EMPTY = np.uint64(0xFFFFFFFF)
 WORD_SLACK = 8  # bytes that may be read after the last word of a table
@@ -42,7 +43,8 @@ def number_words(table: WordTable, known: int, out: NDArray[np.uint8], starts: I
     slots, hashes, text, places = table
     mask = slots.size - 1
     hashed = np.empty(count, np.uint64)
-    hash_runs(out, starts, count, 1, False, hashed, 0)
+    untagged = Hashed(hashed, np.empty(0, np.uint32), np.empty(0, np.uint64))
+    hash_runs(out, starts, count, 1, False, untagged, 0)
     for i in range(count):
         begin, length = starts[i], starts[i + 1] - starts[i]
         slot = np.int64(hashed[i]) & mask
@@ -92,11 +94,14 @@ def fill_slots(slots: U64, hashes: U64, known: int) -> None:
 
 
 @kernel
-def shingle_numbers(numbers: I64, ends: I64, stems: NDArray[np.uint8], places: I64, width: int) -> tuple[U64, I64]:
+def shingle_numbers(
+    numbers: I64, ends: I64, stems: NDArray[np.uint8], places: I64, width: int, key: U64
+) -> tuple[U64, U32, I64]:
     """Return the hashes of the shingles of what stands for the words of each row, and the offsets of the rows in them.
 
     Row r has the words `numbers[ends[r] : ends[r + 1]]`; for word n stands `stems[places[n] : places[n + 1]]`, or
-    nothing if that is empty. Sixteen bytes after the last stem may be read.
+    nothing if that is empty. Sixteen bytes after the last stem may be read. Between hashes and offsets are the tags;
+    there are none if the key is empty.
     """
     longest, most = 0, 0
     for row in range(ends.size - 1):
@@ -106,7 +111,7 @@ def shingle_numbers(numbers: I64, ends: I64, stems: NDArray[np.uint8], places: I
         longest = max(longest, size)
         most = max(most, ends[row + 1] - ends[row])
     out, starts = np.empty(longest + 2 * BLOCK, np.uint8), np.empty(most + 1, np.int64)
-    hashes = np.empty(numbers.size, np.uint64)
+    hashed = Hashed(np.empty(numbers.size, np.uint64), np.empty(numbers.size if key.size else 0, np.uint32), key)
     offsets = np.zeros(ends.size, np.int64)
     for row in range(ends.size - 1):
         words = 0
@@ -123,5 +128,5 @@ def shingle_numbers(numbers: I64, ends: I64, stems: NDArray[np.uint8], places: I
             position += length + 1
             out[position - 1] = SPACE
         starts[words] = position
-        offsets[row + 1] = hash_runs(out, starts, words, width, False, hashes, offsets[row])
-    return hashes[: offsets[-1]], offsets
+        offsets[row + 1] = hash_runs(out, starts, words, width, False, hashed, offsets[row])
+    return hashed.hashes[: offsets[-1]], hashed.tags[: offsets[-1]], offsets

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sosie.arrays import I64, U64
+from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.machine.memory import copy_first
 from sosie.kernels.text.ascii import BLOCK, NOT_ASCII, SPACE, ascii_words
 from sosie.kernels.text.fold import fold_points
+from sosie.kernels.text.tags import tag_padded
 from sosie.kernels.text.unicode import UnicodeTables, looked_up
 from sosie.kernels.text.utf8 import encode
 from sosie.kernels.text.xxh64 import xxh64_padded
@@ -187,12 +188,13 @@ def character_starts(out: NDArray[np.uint8], size: int, starts: NDArray[np.int64
 
 
 @kernel
-def prefix_hashes(text: NDArray[np.uint8], starts: I64, width: int) -> U64:
-    """Return the hash of the first `width` characters of every word, or of all it has.
+def prefix_hashes(text: NDArray[np.uint8], starts: I64, width: int, key: U64) -> tuple[U64, U32]:
+    """Return the hash of the first `width` characters of every word, or of all it has, and its tag if there is a key.
 
     Word i is `text[starts[i] : starts[i + 1] - 1]`, as `word_rows` gives them.
     """
     hashes = np.empty(starts.size - 1, np.uint64)
+    tags = np.empty(hashes.size if key.size else 0, np.uint32)
     for word in range(hashes.size):
         begin, end = starts[word], starts[word + 1] - 1
         stop, characters = begin, 0
@@ -203,4 +205,6 @@ def prefix_hashes(text: NDArray[np.uint8], starts: I64, width: int) -> U64:
                 characters += 1
             stop += 1
         hashes[word] = xxh64_padded(text, begin, stop, np.uint64(0))
-    return hashes
+        if key.size:
+            tags[word] = tag_padded(text, begin, stop, key)
+    return hashes, tags

@@ -127,7 +127,7 @@ def _avalanche(state: np.uint64) -> np.uint64:
 
 LANES = 8
 _WORD = ir.IntType(64)
-_VECTOR = ir.VectorType(_WORD, LANES)
+VECTOR = ir.VectorType(_WORD, LANES)
 
 
 @emitted
@@ -142,38 +142,13 @@ def xxh64_lanes(
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data, starts, first, span, gap, hashes, at = args
-        lanes = _Lanes(builder)
-        begin = builder.load(pointer(context, builder, signature.args[1], starts, first, _VECTOR), align=8)
-        after = pointer(context, builder, signature.args[1], starts, builder.add(first, span), _VECTOR)
+        lanes = Lanes(builder)
+        begin = builder.load(pointer(context, builder, signature.args[1], starts, first, VECTOR), align=8)
+        after = pointer(context, builder, signature.args[1], starts, builder.add(first, span), VECTOR)
         length = builder.sub(builder.sub(builder.load(after, align=8), lanes.spread(gap)), begin)
         base = pointer(context, builder, signature.args[0], data, ir.Constant(_WORD, 0), ir.IntType(8))
-
-        state = builder.add(length, lanes.all(PRIME_5))
-        for offset in (0, 8, 16):
-            block = lanes.gather(base, builder.add(begin, lanes.all(offset)))
-            more = lanes.rotated(builder.xor(state, lanes.round(block)), 27)
-            more = builder.add(builder.mul(more, lanes.all(PRIME_1)), lanes.all(PRIME_4))
-            state = builder.select(builder.icmp_unsigned(">=", length, lanes.all(offset + 8)), more, state)
-
-        whole = builder.and_(length, lanes.all(~7))
-        tail = lanes.gather(base, builder.add(begin, whole))
-        has_four = builder.icmp_unsigned("!=", builder.and_(length, lanes.all(4)), lanes.all(0))
-        block = builder.mul(builder.and_(tail, lanes.all(0xFFFFFFFF)), lanes.all(PRIME_1))
-        more = builder.mul(lanes.rotated(builder.xor(state, block), 23), lanes.all(PRIME_2))
-        state = builder.select(has_four, builder.add(more, lanes.all(PRIME_3)), state)
-        tail = builder.select(has_four, builder.lshr(tail, lanes.all(32)), tail)
-
-        bytes_left = builder.and_(length, lanes.all(3))
-        for byte in range(3):
-            block = builder.and_(builder.lshr(tail, lanes.all(8 * byte)), lanes.all(0xFF))
-            block = builder.mul(block, lanes.all(PRIME_5))
-            more = builder.mul(lanes.rotated(builder.xor(state, block), 11), lanes.all(PRIME_1))
-            state = builder.select(builder.icmp_unsigned(">", bytes_left, lanes.all(byte)), more, state)
-
-        for shift, prime in ((33, PRIME_2), (29, PRIME_3)):
-            state = builder.mul(builder.xor(state, builder.lshr(state, lanes.all(shift))), lanes.all(prime))
-        state = builder.xor(state, builder.lshr(state, lanes.all(32)))
-        builder.store(state, pointer(context, builder, signature.args[5], hashes, at, _VECTOR), align=8)
+        state, _, _ = emit_hashes(lanes, base, begin, length)
+        builder.store(state, pointer(context, builder, signature.args[5], hashes, at, VECTOR), align=8)
         long = builder.bitcast(builder.icmp_unsigned(">=", length, lanes.all(32)), ir.IntType(LANES))
         return builder.zext(long, _WORD)
 
@@ -181,7 +156,40 @@ def xxh64_lanes(
     return types.uint64(data, starts, index, index, index, hashes, index), codegen
 
 
-class _Lanes:
+def emit_hashes(lanes: Lanes, base: Any, begin: Any, length: Any) -> tuple[Any, list[Any], Any]:
+    """Emit the hashes of spans of less than 32 bytes; return them, the blocks that were read, and what follows these.
+
+    Blocks are valid as far as a span is long enough to have them; its last bytes are the first ones of what follows.
+    """
+    builder = lanes.builder
+    state = builder.add(length, lanes.all(PRIME_5))
+    blocks = [lanes.gather(base, builder.add(begin, lanes.all(offset))) for offset in (0, 8, 16)]
+    for number, block in enumerate(blocks):
+        more = lanes.rotated(builder.xor(state, lanes.round(block)), 27)
+        more = builder.add(builder.mul(more, lanes.all(PRIME_1)), lanes.all(PRIME_4))
+        state = builder.select(builder.icmp_unsigned(">=", length, lanes.all(8 * number + 8)), more, state)
+
+    whole = builder.and_(length, lanes.all(~7))
+    last = tail = lanes.gather(base, builder.add(begin, whole))
+    has_four = builder.icmp_unsigned("!=", builder.and_(length, lanes.all(4)), lanes.all(0))
+    block = builder.mul(builder.and_(tail, lanes.all(0xFFFFFFFF)), lanes.all(PRIME_1))
+    more = builder.mul(lanes.rotated(builder.xor(state, block), 23), lanes.all(PRIME_2))
+    state = builder.select(has_four, builder.add(more, lanes.all(PRIME_3)), state)
+    tail = builder.select(has_four, builder.lshr(tail, lanes.all(32)), tail)
+
+    bytes_left = builder.and_(length, lanes.all(3))
+    for byte in range(3):
+        block = builder.and_(builder.lshr(tail, lanes.all(8 * byte)), lanes.all(0xFF))
+        block = builder.mul(block, lanes.all(PRIME_5))
+        more = builder.mul(lanes.rotated(builder.xor(state, block), 11), lanes.all(PRIME_1))
+        state = builder.select(builder.icmp_unsigned(">", bytes_left, lanes.all(byte)), more, state)
+
+    for shift, prime in ((33, PRIME_2), (29, PRIME_3)):
+        state = builder.mul(builder.xor(state, builder.lshr(state, lanes.all(shift))), lanes.all(prime))
+    return builder.xor(state, builder.lshr(state, lanes.all(32))), blocks, last
+
+
+class Lanes:
     """Emits the vector operations that IR has no single instruction for."""
 
     def __init__(self, builder: Any) -> None:
@@ -189,17 +197,17 @@ class _Lanes:
 
     def all(self, value: Any) -> Any:
         """Return a constant in every lane."""
-        return ir.Constant(_VECTOR, [int(value) & 0xFFFFFFFFFFFFFFFF] * LANES)
+        return ir.Constant(VECTOR, [int(value) & 0xFFFFFFFFFFFFFFFF] * LANES)
 
     def spread(self, value: Any) -> Any:
         """Return a run-time value in every lane."""
-        one = self.builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+        one = self.builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        return self.builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
+        return self.builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), zeros)
 
     def gather(self, base: Any, positions: Any) -> Any:
         """Load eight bytes at every lane's position."""
-        gathered = ir.Constant(_VECTOR, ir.Undefined)
+        gathered = ir.Constant(VECTOR, ir.Undefined)
         for lane in range(LANES):
             number = ir.Constant(ir.IntType(32), lane)
             address = self.builder.gep(base, [self.builder.extract_element(positions, number)])

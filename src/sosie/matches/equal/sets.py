@@ -9,21 +9,21 @@ import numpy as np
 
 from sosie.arrays import read_only
 from sosie.kernels.sets.similarity import Sets
-from sosie.kernels.tables.equal import equal_rows, set_digests, weighted_digests
+from sosie.kernels.tables.equal import equal_rows, equal_tags, set_digests, weighted_digests
 from sosie.matches.equal.groups import Groups, pairs_between, pairs_inside, spread
 from sosie.matches.sets.partitions import listed_at_most
 from sosie.parallel import spans
 from sosie.storage.resident import give_back
-from sosie.types import F64, I64, U64, VerifiedPairs, offsets_of
+from sosie.types import F64, I64, U32, U64, Bools, VerifiedPairs, offsets_of
 
 SPAN = 1 << 26  # features that are looked at before their pages are given back
 
 
-def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
+def collapse(sets: Sets, rank: I64, weights: F64 | None = None, tags: U32 | None = None) -> Groups:
     """Group the rows with identical features, groups and their members in keep order; rows without any are in none.
 
     `rank` is each row's place in keep order. With weights, one for each of the hashes, rows are identical only if
-    their features weigh the same.
+    their features weigh the same; with tags, likewise, only if their words are the same.
 
     >>> sets = Sets(np.array([1, 2, 1, 2, 7], np.uint64), np.array([0, 2, 4, 5]), np.array([2, 4, 5, 5]))
     >>> collapse(sets, rank=np.array([3, 1, 2, 0])).rows.tolist()
@@ -33,23 +33,42 @@ def collapse(sets: Sets, rank: I64, weights: F64 | None = None) -> Groups:
     columns = [sets.hashes] if weights is None else [sets.hashes, read_only(weights).view(np.uint64)]
     digests = _digests(columns, sets.starts[rows], sets.stops[rows])
     by_rank = np.argsort(rank[rows], kind="stable")
-    order = by_rank[np.argsort(digests[by_rank], kind="stable")]
+    rows, opens, differs = _runs(sets, columns, tags, rows[by_rank], digests[by_rank])
+    if differs.any():
+        # Equal digests of different rows are next to impossible, unless someone made the hashes so.
+        others, rows, opens = rows[differs], rows[~differs], opens[~differs]
+        others = others[np.argsort(rank[others], kind="stable")]
+        others, opens_other, apart = _runs(sets, columns, tags, others, _word_digests(sets, tags, others))
+        rows = np.concatenate([rows, others[~apart], others[apart]])  # those that differ again stand for themselves
+        opens = np.concatenate([opens, opens_other[~apart], apart[apart]])
+    starts = np.flatnonzero(opens)
+    sizes = np.diff(np.append(starts, len(rows)))
+    in_order = np.argsort(rank[rows[starts]], kind="stable")
+    offsets = offsets_of(sizes[in_order])
+    return Groups(rows[spread(starts[in_order], sizes[in_order])], offsets)
+
+
+def _runs(sets: Sets, columns: list[U64], tags: U32 | None, rows: I64, digests: U64) -> tuple[I64, Bools, Bools]:
+    """Bring rows with equal digests together; return which begin a run, and which differ from the first of theirs."""
+    order = np.argsort(digests, kind="stable")
     rows, digests = rows[order], digests[order]
     opens = np.concatenate([np.ones(min(len(rows), 1), np.bool_), digests[1:] != digests[:-1]])
     first = np.flatnonzero(opens)[np.cumsum(opens) - 1] if len(rows) else np.empty(0, np.int64)
     differs, later = np.zeros(len(rows), np.bool_), np.flatnonzero(~opens)
     for column in columns:
         differs[later] |= ~equal_rows(column, sets.starts, sets.stops, rows[later], rows[first[later]])
-    if differs.any():
-        # Equal digests of different rows are next to impossible; such rows go last and stand for themselves.
-        order = np.lexsort((differs, np.cumsum(opens)))
-        rows, differs = rows[order], differs[order]
-    opens |= differs
-    starts = np.flatnonzero(opens)
-    sizes = np.diff(np.append(starts, len(rows)))
-    in_order = np.argsort(rank[rows[starts]], kind="stable")
-    offsets = offsets_of(sizes[in_order])
-    return Groups(rows[spread(starts[in_order], sizes[in_order])], offsets)
+    if tags is not None:
+        later = later[~differs[later]]
+        differs[later] = ~equal_tags(read_only(tags), sets.starts, sets.stops, rows[later], rows[first[later]])
+    return rows, opens, differs
+
+
+def _word_digests(sets: Sets, tags: U32 | None, rows: I64) -> U64:
+    """Return a digest of the hashes and the tags of each of a few rows."""
+    sizes = sets.stops[rows] - sets.starts[rows]
+    places, ends = spread(sets.starts[rows], sizes), offsets_of(sizes)
+    words = np.zeros(len(places), np.uint64) if tags is None else tags[places].astype(np.uint64)
+    return weighted_digests(*(read_only(column) for column in (sets.hashes[places], words, ends[:-1], ends[1:])))
 
 
 def _digests(columns: list[U64], starts: I64, stops: I64) -> U64:

@@ -72,6 +72,8 @@ def complete(
 def _counted(pairs: VerifiedPairs, join: DenseJoin, lists: int, unlisted: int) -> VerifiedPairs:
     comparisons = pairs.counters["comparisons"] + join.measured
     counters = {"comparisons": comparisons, "bounded_lists": lists, "unlisted_pairs": unlisted}
+    if collisions := pairs.counters.get("collisions", 0) + join.collided:
+        counters["collisions"] = collisions
     return replace(pairs, counters={**pairs.counters, **counters})
 
 

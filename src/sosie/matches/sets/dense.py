@@ -93,9 +93,9 @@ class DenseJoin:
     ) -> None:
         members = dense.members
         starts, stops, norms = (read_only(column[members]) for column in (rows.starts, rows.stops, rows.norms))
-        here = WeighedSets(rows.hashes, starts, stops, rows.weights, norms)
+        here = WeighedSets(rows.hashes, starts, stops, rows.weights, norms, rows.tags)
         self.dense, self.threads = dense, threads
-        self.measured = 0  # pairs, so far
+        self.measured = self.collided = 0  # pairs, so far
         self.work_before = offsets_of(dense.lengths[dense.entries.lists])[dense.entries.offsets]
         self.members, self.reference = members, reference
         sketches = sketch_rows(here.hashes, here.starts, here.stops)
@@ -206,6 +206,7 @@ class DenseJoin:
         a = np.concatenate([np.empty(0, np.int64), *(part.a for part in found)])
         b = np.concatenate([np.empty(0, np.int64), *(part.b for part in found)])
         self.measured += sum(part.measured for part in found)
+        self.collided += sum(part.collided for part in found)
         return self.members[np.minimum(a, b)], self.members[np.maximum(a, b)]
 
 

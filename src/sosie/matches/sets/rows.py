@@ -33,7 +33,7 @@ def rows_of(hashes: U64, starts: I64, stops: I64) -> Sets:
 
 
 def weighed_sets(sets: Sets, similarity: Similarity) -> WeighedSets:
-    """Return rows with what their features weigh."""
+    """Return rows with what their features weigh, and with their tags."""
     if similarity.weights is None:
         weights, norms = np.empty(0, np.float64), (sets.stops - sets.starts).astype(np.float64)
     else:
@@ -42,11 +42,12 @@ def weighed_sets(sets: Sets, similarity: Similarity) -> WeighedSets:
         if not np.isfinite(norms).all():
             raise UsageError("weights must be finite numbers, 0 or more")
     hashes, starts, stops = (read_only(array) for array in sets)
-    return WeighedSets(hashes, starts, stops, read_only(weights), read_only(norms))
+    tags = np.empty(0, np.uint32) if similarity.tags is None else weights_of(similarity.tags, sets, np.uint32)
+    return WeighedSets(hashes, starts, stops, read_only(weights), read_only(norms), read_only(tags))
 
 
 def weights_of(weights: NDArray[Any], sets: Sets, dtype: DTypeLike) -> NDArray[Any]:
-    """Return weights as numbers of one type; raise unless there is one for each feature."""
+    """Return weights, or tags, as numbers of one type; raise unless there is one for each feature."""
     if weights.shape != sets.hashes.shape:
         raise MismatchError(f"{list(weights.shape)} weights for {len(sets.hashes)} features: pass one for each")
     return weights.astype(dtype, copy=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sosie.arrays import read_only
 from sosie.errors import UsageError
-from sosie.types import Features
+from sosie.types import U32, Features
 
 Measure = Literal["jaccard", "cosine", "containment"]
 
@@ -25,10 +25,13 @@ class Similarity:
     shared / sqrt(|A| |B|). Sets, and weights that are integers, are compared exactly; float weights as float64, with
     the similarity rounded to a multiple of 2^-40.
     containment: how much of the smaller document is in the larger one; a quotation in a long page.
+
+    With `tags`, aligned with the hashes, too, a feature is shared only if its words are: equal hashes can be made.
     """
 
     measure: Measure = "jaccard"
     weights: NDArray[Any] | None = None
+    tags: U32 | None = None
 
     def __post_init__(self) -> None:
         if self.measure not in get_args(Measure):
