@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from sosie.documents.feather.messages import Layout, read_layout
 from sosie.documents.input import Input
 from sosie.documents.nested import is_text, path_of, pick
+from sosie.documents.tables.names import check_text_names
 from sosie.documents.tables.slices import is_bytes, rows_per_slice, text_bytes
 from sosie.errors import DataError
 
@@ -55,6 +56,7 @@ def open_batches(source: Input, layout: Layout, fields: list[int] | None = None)
             options = pa.ipc.IpcReadOptions(included_fields=fields)
             make = pa.ipc.open_stream if layout.is_stream else pa.ipc.open_file
             reader = stack.enter_context(make(file, options=options))
+            check_text_names(reader.schema)
         yield reader
 
 
