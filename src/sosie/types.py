@@ -177,7 +177,7 @@ class Keys:
 
     def __post_init__(self) -> None:
         _check_matrix("keys", self.values)
-        if self.values.ndim != 2 or self.values.dtype != np.uint64:
+        if self.values.ndim != 2 or self.values.dtype != np.uint64 or self.values.shape[1] == 0:
             raise MismatchError(f"keys are uint64[n, tables], got {self.values.dtype}{list(self.values.shape)}")
         object.__setattr__(self, "numbered", self.ids is None)
         object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.values)))

@@ -73,7 +73,7 @@ def attempt(folder, rng):
     if rng.random() < 0.1:
         output = folder / f"{kind}.out"
         shutil.rmtree(output, ignore_errors=True)
-        sosie.dedup(path, output, on_error="skip", threads=1)
+        sosie.dedup(path, output=output, on_error="skip", threads=1)
     return "read" if read == ROWS else "read in part"
 
 

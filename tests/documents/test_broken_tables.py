@@ -63,21 +63,21 @@ def test_the_footer_of_columns_of_many_types(options):
     assert [chunk.has_statistics for chunk in group.chunks] == [each.is_stats_set for each in known]
 
 
-def test_numbers_of_levels_that_end_pyarrow_are_never_looked_at(tmp_path):
-    """The size statistics of a column are not used; asked for them, PyArrow ends the process if they do not fit."""
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [
+        (b"\x04text\x15\x00", b"\x04text\x15\x10"),  # in the metadata of the column: the compression 8, not 0
+        (b"\x25\x02\x18\x04text", b"\x25\x00\x18\x04text"),  # in the schema: required, with levels nevertheless
+    ],
+)
+def test_what_ends_pyarrow_when_it_is_asked_for_column_chunks_does_not_end_a_run(said, instead, tmp_path):
     path = tmp_path / "a.parquet"
     broken_tables.make(path, "plain")
-    content, texts = bytearray(path.read_bytes()), broken_tables.TEXTS
-    histogram = bytes([0x19, 0x26, 0x00, 2 * broken_tables.ROWS])  # definition levels: a list of two numbers
-    at = content.rindex(histogram)
-    content[at : at + 2] = bytes([0x19, 0x16])  # one number, and then a field of the number 0
-    path.write_bytes(content)
-    try:
-        read = [text for batch in Source(path).batches() for text in batch.texts.to_pylist()]
-    except sosie.DataError as error:
-        assert "a.parquet" in str(error)
-    else:
-        assert read == texts
+    content = path.read_bytes()
+    assert content.count(said) == 1
+    path.write_bytes(content.replace(said, instead))
+    with pytest.raises(sosie.DataError, match=r"a\.parquet"):
+        sosie.dedup(path, output=tmp_path / "kept")
 
 
 def test_a_footer_that_tells_of_other_rows_is_named(tmp_path):

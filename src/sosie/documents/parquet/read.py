@@ -77,6 +77,11 @@ def read_parquet(
                 source.check_expansion(expanded)
                 yield chosen
     source.check_unchanged()
+    if done != footer.rows:
+        raise DataError(
+            f"{source.path}: is damaged: it has {done:,} rows, not {footer.rows:,} as its footer says. Restore the "
+            "file or leave it out."
+        )
 
 
 def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:
