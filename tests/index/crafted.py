@@ -130,17 +130,23 @@ def _named(rows):
 
 def craft(folder, rng):
     """Change values of an artefact, their types and shapes, and what its manifest says, with right checksums."""
-    manifest = json.loads((folder / MANIFEST).read_text())
-    arrays = {
-        name: np.fromfile(folder / name, entry["dtype"]).reshape(entry["shape"])
-        for name, entry in manifest["files"].items()
-    }
+    manifest, arrays = read(folder)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         if not arrays or rng.random() < 0.35:
             _change_manifest(manifest, rng)
         else:
             _change_array(arrays, rng)
     write(folder, manifest, arrays)
+
+
+def read(folder):
+    """Return the manifest of an artefact and its arrays."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    arrays = {
+        name: np.fromfile(folder / name, entry["dtype"]).reshape(entry["shape"])
+        for name, entry in manifest["files"].items()
+    }
+    return manifest, arrays
 
 
 def write(folder, manifest, arrays):

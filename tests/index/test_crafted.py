@@ -1,7 +1,5 @@
 """Indexes whose files were made up, with right checksums: a named error, or an answer; no array is left."""
 
-import json
-
 import numpy as np
 import pytest
 from tests.index import crafted
@@ -12,7 +10,6 @@ from sosie.errors import StorageError
 from sosie.index.blocks import BlockIndex
 from sosie.index.files import load_index
 from sosie.index.ids import RowIds
-from sosie.storage.manifest import MANIFEST
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +37,7 @@ def test_whole_files_are_opened(bases, tmp_path):
 
 def changed(folder, target, parameters=None, **changes):
     """Copy an index with other arrays, made from those it has, or other parameters; with right checksums."""
-    manifest = json.loads((folder / MANIFEST).read_text())
-    arrays = {
-        name: np.fromfile(folder / name, entry["dtype"]).reshape(entry["shape"])
-        for name, entry in manifest["files"].items()
-    }
+    manifest, arrays = crafted.read(folder)
     target.mkdir()
     manifest["parameters"] |= parameters or {}
     crafted.write(target, manifest, {**arrays, **{name: change(arrays[name]) for name, change in changes.items()}})
@@ -112,15 +105,8 @@ def test_numbers_that_are_none(name, parameter, value, bases, tmp_path):
 def test_numbers_of_rows_that_are_none(name, rows, bases, tmp_path):
     """Nothing is made for rows before their arrays were looked at: a bit for each of 2^40 would be 128 GiB."""
     target = changed(bases / name, tmp_path / "index")
-    manifest = json.loads((target / MANIFEST).read_text())
-    crafted.write(
-        target,
-        manifest | {"rows": rows},
-        {
-            each: np.fromfile(target / each, entry["dtype"]).reshape(entry["shape"])
-            for each, entry in manifest["files"].items()
-        },
-    )
+    manifest, arrays = crafted.read(target)
+    crafted.write(target, manifest | {"rows": rows}, arrays)
     with pytest.raises(StorageError, match=str(target)):
         load_index(target)
 

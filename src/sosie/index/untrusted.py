@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from sosie.errors import StorageError
 from sosie.types import U64
 
+_PIECE = 1 << 16  # rows that stay in the cache while they are looked up
+
 
 def whole(what: str, value: Any, least: int, most: int) -> int:
     """Return a number of a manifest if it is a whole one of a range; a flag is none.
@@ -59,7 +61,8 @@ def check_distinct(tables: NDArray[Any], first: int, count: int) -> None:
     seen = np.zeros(count, np.bool_)
     for table in tables.reshape(-1, tables.shape[-1]):
         seen[:] = False
-        seen[table - table.dtype.type(first)] = True
+        for start in range(0, len(table), _PIECE):
+            seen[np.subtract(table[start : start + _PIECE], first, dtype=np.int64)] = True
         if np.count_nonzero(seen) < len(table):
             raise StorageError("a table names a row twice, or one that is not in it")
 
