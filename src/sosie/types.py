@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,12 +16,16 @@ from sosie.arrays import I64 as I64
 from sosie.arrays import U32 as U32
 from sosie.arrays import U64 as U64
 from sosie.arrays import Bools as Bools
-from sosie.arrays import read_only
+from sosie.arrays import check_column, check_offsets, read_only
 from sosie.errors import MismatchError
+from sosie.found import Clusters as Clusters
+from sosie.found import Counters as Counters
+from sosie.found import Matches as Matches
+from sosie.found import Pairs as Pairs
+from sosie.found import VerifiedPairs as VerifiedPairs
 from sosie.shown import counted
 
 F32 = NDArray[np.float32]
-Counters = Mapping[str, int]
 
 
 def offsets_of(lengths: Any) -> I64:
@@ -51,8 +55,14 @@ class Features:
     tags: U32 | None = None
 
     def __post_init__(self) -> None:
-        columns = (("hashes", self.hashes), ("offsets", self.offsets), ("counts", self.counts), ("tags", self.tags))
-        for name, array in columns:
+        check_column("the hashes of features", self.hashes, np.uint64)
+        check_column("the offsets of features", self.offsets, np.int64)
+        check_offsets("the offsets of features", self.offsets, len(self.hashes))
+        for name, column, dtype in (("counts", self.counts, np.int32), ("tags", self.tags, np.uint32)):
+            if column is not None:
+                check_column(f"the {name} of features", column, dtype, len(self.hashes))
+        for name in ("hashes", "offsets", "counts", "tags"):
+            array = getattr(self, name)
             if array is not None:
                 object.__setattr__(self, name, read_only(array))
 
@@ -129,17 +139,20 @@ class Signatures:
     numbered: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        _check_matrix("signatures", self.words)
         words = self.words.reshape(-1, 1) if self.words.ndim == 1 else self.words
         if words.ndim != 2 or words.dtype != np.uint64 or words.shape[1] == 0:
             raise MismatchError(f"signatures are uint64[n, words], got {self.words.dtype}{list(self.words.shape)}")
         object.__setattr__(self, "words", np.ascontiguousarray(words))
         width = 64 * words.shape[1]
         bits = self.bits or width
+        if isinstance(bits, bool) or not isinstance(bits, int | np.integer):
+            raise MismatchError(f"the bits of a signature are a whole number, got {bits!r}")
         if not width - 64 < bits <= width:
             raise MismatchError(f"{bits} bits do not fit {words.shape[1]} words: expected {width - 63} to {width}")
         if bits < width and np.any(words[:, -1] >> np.uint64(bits % 64)):
             raise MismatchError(f"padding bits beyond bit {bits} must be 0")
-        object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "bits", int(bits))
         object.__setattr__(self, "numbered", self.ids is None)
         object.__setattr__(self, "ids", _checked_ids(self.ids, len(words)))
         object.__setattr__(self, "space", self.space or self.digest)
@@ -172,7 +185,8 @@ class Keys:
     numbered: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        if self.values.ndim != 2 or self.values.dtype != np.uint64:
+        _check_matrix("keys", self.values)
+        if self.values.ndim != 2 or self.values.dtype != np.uint64 or self.values.shape[1] == 0:
             raise MismatchError(f"keys are uint64[n, tables], got {self.values.dtype}{list(self.values.shape)}")
         object.__setattr__(self, "numbered", self.ids is None)
         object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.values)))
@@ -200,142 +214,14 @@ class Bags:
     numbered: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.features, Features):
+            raise MismatchError(f"bags are made of Features, got {type(self.features).__name__}")
         object.__setattr__(self, "numbered", self.ids is None)
         object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.features)))
         object.__setattr__(self, "space", self.space or self.digest)
 
     def __len__(self) -> int:
         return len(self.features)
-
-
-@dataclass(frozen=True, eq=False)
-class Matches:
-    """What a search found: query i has `rows[offsets[i]:offsets[i + 1]]`, ordered by (distance, row).
-
-    `ids` are the ids of those rows. For keys, `distances` is the number of tables that do *not* agree. `recall` is the
-    share of the exact answer that is to be expected: 1 where the answer is exact, None where nothing is known. Where
-    the true similarity of every match is known, it is in `similarities`, and orders the matches instead of the
-    distance: the most similar first, ties by row.
-    """
-
-    offsets: I64
-    rows: I64
-    distances: I32
-    ids: Any = None
-    counters: Counters = field(default_factory=dict)
-    recall: float | None = None
-    similarities: F64 | None = None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __repr__(self) -> str:
-        return f"Matches({_found(self.rows, 'match')} of {_found(self.offsets[1:], 'query')}{_recall(self.recall)})"
-
-    def of(self, query: int) -> tuple[I64, I32]:
-        """Return rows and distances found for one query."""
-        span = slice(self.offsets[query], self.offsets[query + 1])
-        return self.rows[span], self.distances[span]
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Candidate pairs of rows, ordered by (a, b), distinct; a < b when a collection is joined with itself.
-
-    Candidates are not duplicates: nothing may be removed because of them. See `VerifiedPairs`. `recall` is the share of
-    all pairs that is to be expected among them: 1 where the join is exact, None where nothing is known.
-    """
-
-    a: I64
-    b: I64
-    counters: Counters = field(default_factory=dict)
-    recall: float | None = None
-
-    def __len__(self) -> int:
-        return len(self.a)
-
-    def __repr__(self) -> str:
-        return f"Pairs({counted(len(self), 'candidate')}{_recall(self.recall)})"
-
-    def take(self, which: I64 | Bools) -> Pairs:
-        """Return some of the pairs, by place or by flag."""
-        return Pairs(self.a[which], self.b[which], self.counters, self.recall)
-
-
-@dataclass(frozen=True, eq=False)
-class VerifiedPairs:
-    """Pairs whose true similarity was computed from their features and reaches the threshold.
-
-    For Jaccard and containment the similarity is the exact fraction `shared / total` (of the union, or of the smaller
-    one); the cosine has no `total`. `shared` counts features; with integer weights it is their dot product. `recall` is
-    that of the candidates.
-    """
-
-    a: I64
-    b: I64
-    similarity: F64
-    shared: I64
-    total: I64 | None = None
-    counters: Counters = field(default_factory=dict)
-    recall: float | None = None
-
-    def __len__(self) -> int:
-        return len(self.a)
-
-    def __repr__(self) -> str:
-        low = f", similarity {self.similarity.min():.4g} to {self.similarity.max():.4g}" if len(self) else ""
-        return f"VerifiedPairs({counted(len(self), 'pair')}{low}{_recall(self.recall)})"
-
-    def take(self, which: I64 | Bools) -> VerifiedPairs:
-        """Return some of the pairs, by place or by flag."""
-        total = None if self.total is None else self.total[which]
-        a, b = self.a[which], self.b[which]
-        return VerifiedPairs(a, b, self.similarity[which], self.shared[which], total, self.counters, self.recall)
-
-
-@dataclass(frozen=True, eq=False)
-class Clusters:
-    """Who stays and who goes: row i belongs to the cluster of the kept row `anchor[i]`, itself if it is kept.
-
-    `similarity[i]` is the true similarity of row i and its anchor, 1 for the anchor itself. An anchor beyond the rows
-    is that of a reference, which stays whatever happens.
-
-    >>> clusters = Clusters(np.array([0, 0, 7]), np.ones(3))
-    >>> clusters.kept.tolist(), clusters.members.tolist(), clusters.sizes.tolist()
-    ([True, False, False], [2, 0, 0, 0, 0, 0, 0, 2], [2, 2, 2])
-    """
-
-    anchor: I64
-    similarity: F64
-
-    def __len__(self) -> int:
-        return len(self.anchor)
-
-    def __repr__(self) -> str:
-        groups = int((self.members > 1).sum())
-        return f"Clusters({counted(len(self), 'row')}, {int(self.kept.sum()):,} kept, {counted(groups, 'group')})"
-
-    @property
-    def kept(self) -> Bools:
-        """Whether each row stays."""
-        return np.asarray(self.anchor == np.arange(len(self.anchor)))
-
-    @property
-    def members(self) -> I64:
-        """How many rows belong to the cluster of each row, by its anchor; 0 for a row that goes."""
-        members = np.bincount(self.anchor, minlength=len(self.anchor)).astype(np.int64)
-        members[self.outside] += 1
-        return members
-
-    @property
-    def outside(self) -> I64:
-        """The anchors that are not among the rows."""
-        return np.unique(self.anchor[self.anchor >= len(self.anchor)])
-
-    @property
-    def sizes(self) -> I64:
-        """The size of the cluster that each row belongs to."""
-        return np.asarray(self.members[self.anchor])
 
 
 def meet(a: Signatures | Keys, b: Signatures | Keys) -> bool:
@@ -349,18 +235,14 @@ def meet(a: Signatures | Keys, b: Signatures | Keys) -> bool:
     return a.space is None or b.space is None or a.space == b.space
 
 
+def _check_matrix(what: str, values: Any) -> None:
+    if not isinstance(values, np.ndarray):
+        raise MismatchError(f"{what} are a NumPy array, got {type(values).__name__}")
+
+
 def _origin(of: Signatures | Keys) -> str:
     unsigned = f", {len(of.unsigned):,} unsigned" if len(of.unsigned) else ""
     return unsigned if of.digest is None else f"{unsigned}, digest {of.digest[:8]}"
-
-
-def _found(rows: Any, noun: str) -> str:
-    plural = {"match": "matches", "query": "queries"}[noun]
-    return f"{len(rows):,} {noun if len(rows) == 1 else plural}"
-
-
-def _recall(recall: float | None) -> str:
-    return "" if recall is None else f", recall {recall:.4g}"
 
 
 def _checked_ids(ids: Any, count: int) -> Any:

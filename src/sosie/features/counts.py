@@ -22,6 +22,7 @@ from sosie.runs import Runs
 from sosie.types import I64, U64
 
 SPAN = 1 << 20  # bytes of text, or of features, that one task counts
+MOST = 2**62  # occurrences, of which sums are made
 AHEAD = 8  # tasks per thread that wait while runs are merged
 
 T = TypeVar("T")
@@ -67,6 +68,8 @@ class FeatureCounts(CountRun):
             raise MismatchError("the features of a collection are sorted and distinct")
         if len(self) and self.counts.min() < 1:
             raise MismatchError(f"a feature of a collection occurs in it, got a count of {self.counts.min()}")
+        if self.counts.sum(dtype=np.float64) >= MOST:
+            raise MismatchError("the features of a collection occur more often than can be counted")
         object.__setattr__(self, "features", read_only(self.features))
         object.__setattr__(self, "counts", read_only(self.counts))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sosie.errors import MismatchError, UsageError
-from sosie.features.counts import CountRun, FeatureCounts, batches_of, count_spans, merge_all, summed
+from sosie.features.counts import MOST, CountRun, FeatureCounts, batches_of, count_spans, merge_all, summed
 from sosie.features.shingles import Shingles
 from sosie.features.spans import RowSpan
 from sosie.kernels.sets.distinct import distinct
@@ -35,8 +35,9 @@ class DocumentFrequencies(FeatureCounts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.documents < 0 or self.length < 0:
-            raise MismatchError(f"there are no {self.documents} documents of {self.length} features")
+        for number in (self.documents, self.length):
+            if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < MOST:
+                raise MismatchError(f"there are no {self.documents} documents of {self.length} features")
         if len(self) and self.counts.max() > self.documents:
             raise MismatchError(f"a feature of {self.documents} documents occurs in 1 to {self.documents} of them")
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from sosie.errors import MismatchError, UsageError
+from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.index.files import SavedIndex, write_index
 from sosie.index.ids import RowIds
 from sosie.shown import as_html, counted
@@ -148,6 +148,9 @@ class Index(ABC):
     def restored(cls, saved: SavedIndex) -> Self:
         """Return the index that `save` wrote; for `load_index`, which has checked what it can."""
         index = cls.__new__(cls)
+        for name in (saved.digest, saved.space):
+            if not isinstance(name, str | None):
+                raise StorageError(f"a digest is a text, got {type(name).__name__}")
         index._digest, index._space = saved.digest, saved.space
         index._lock = threading.Lock()
         index._state = State(saved.ids, index._restored(saved.ids, saved.parameters, saved.arrays))

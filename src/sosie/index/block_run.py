@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from sosie.arrays import read_only
-from sosie.errors import StorageError, UsageError
+from sosie.errors import UsageError
 from sosie.index.files import check_array, check_starts
+from sosie.index.untrusted import check_each_once
 from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.blocks import Addresses, BlockTables, Store, fill_table, find_near, meet_near
 from sosie.kernels.tables.hits import Hits
@@ -23,7 +24,8 @@ TABLES = "near", "rows", "starts"  # the arrays of a run
 UNCUT = 1, 0  # one block, none in the header
 _PROBE = 64  # the cost of a look-up, in comparisons
 _TABLES = 64  # more are never worth it, unless asked for
-_MOST = 10_000  # tables
+_MOST = 10_000  # tables,
+_MOVES = 2_000_000  # and blocks in the headers of all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +136,7 @@ class BlockRun:
         check_array(rows, np.uint32, (tables, count))
         check_array(starts, np.uint32, (tables, (1 << addresses.bits) + 1))
         check_starts(starts, count)
-        if count and (rows.min() < first or rows.max() >= first + count):
-            raise StorageError("a table names a row that is not in it")
+        check_each_once(rows, first, count)
         return BlockRun(first, count, cut, _frozen(BlockTables(addresses, cut.columns(), near, rows, starts)))
 
 
@@ -170,8 +171,10 @@ def checked_shape(bits: int, radius: int, blocks: int | None, header: int | None
             f"{blocks} blocks with {header} in the header do not guarantee radius {radius} of {bits} bits: choose "
             f"at least 1 block in the header, and from header + radius to {bits} blocks"
         )
-    if math.comb(blocks, header) > _MOST:
-        raise UsageError(f"{header} of {blocks} blocks make more than {_MOST:,} tables: choose a smaller header")
+    if math.comb(blocks, header) > _MOST or header * math.comb(blocks, header) > _MOVES:
+        raise UsageError(
+            f"{header} of {blocks} blocks make more than {_MOST:,} tables, or too wide headers: choose a smaller header"
+        )
     return blocks - header, blocks, header
 
 

@@ -18,6 +18,7 @@ from sosie.index.files import check_array
 from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
 from sosie.index.segments import Segments, written_behind
+from sosie.index.untrusted import check_padding, whole, whole_or_none
 from sosie.kernels.tables.blocks import Store
 from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.parallel import ordered_map, thread_count
@@ -107,10 +108,12 @@ class BlockIndex(FlatIndex):
 
     def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
         flat = super()._restored(ids, parameters, arrays)
-        given = (parameters[name] for name in ("radius", "blocks", "header"))
-        self._radius, self._blocks, self._header = checked_shape(self.bits, *given)
+        radius = whole("radius", parameters["radius"], 0, self.bits)
+        given = (whole_or_none(name, parameters[name], 1, self.bits) for name in ("blocks", "header"))
+        self._radius, self._blocks, self._header = checked_shape(self.bits, radius, *given)
         words = arrays["words"]
         check_array(words, np.uint64, (len(ids), -(-self.bits // 64)))
+        check_padding(words, self.bits)
 
         def restore(first: int, count: int, saved: Any, own: Any) -> BlockRun:
             return BlockRun.restored(first, count, _checked_cut(self.bits, self._radius, *saved["cut"]), own)
@@ -196,6 +199,7 @@ def _on_tiles(run: Callable[[U64], Matches], queries: U64, size: int, threads: i
 
 def _checked_cut(bits: int, radius: int, blocks: int, header: int) -> BlockCut:
     """Return a cut that comes from a file."""
+    blocks, header = whole("blocks", blocks, 1, bits), whole("header", header, 0, bits)
     if (blocks, header) != UNCUT:
         checked_shape(bits, radius, blocks, header)
     return BlockCut.of(bits, blocks, header)

@@ -54,11 +54,11 @@ def load_index(directory: str | os.PathLike[str]) -> HammingIndex | KeyIndex | W
     """
     meta, arrays = read_artefact(directory, KIND)
     name = meta.get("class")
-    if name not in CLASSES:
+    if not isinstance(name, str) or name not in CLASSES:
         raise StorageError(f"{directory}: holds an index of the class {name!r}, unknown to this version. Update Sosie.")
     made: type[HammingIndex] | type[KeyIndex] | type[WordIndex] = CLASSES[name].load()
     try:
-        ids = _restored_ids(int(meta["rows"]), meta["id_type"], arrays)
+        ids = _restored_ids(meta["rows"], meta["id_type"], arrays)
         digest, space = meta["digest"], meta.get("space", meta["digest"])
         return made.restored(SavedIndex(name, ids, digest, space, meta["parameters"], arrays))
     except (AttributeError, KeyError, TypeError, ValueError, IndexError, SosieError, pa.ArrowInvalid) as error:

@@ -94,6 +94,8 @@ class FlatIndex(HammingIndex):
         blocks = -(-len(ids) // BLOCK)
         check_array(planes, np.uint64, (blocks, plane_count(self.bits), BLOCK // 64))
         check_array(live, np.uint64, (blocks, BLOCK // 64))
+        if planes[:, self.bits :].any():
+            raise StorageError(f"signatures of more than {self.bits} bits")
         if not np.array_equal(live.reshape(-1), ids.live):
             raise StorageError("the rows that are marked are not those that were not removed")
         return FlatRows(planes)

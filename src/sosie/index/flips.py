@@ -53,7 +53,9 @@ class FlipModel:
     @staticmethod
     def restored(step: Any, costs: Any) -> FlipModel:
         """Return a model that was read from a file, and is not trusted."""
-        if not 0 < step < math.inf or costs.dtype != np.int32 or costs.ndim != 1 or not len(costs):
+        if type(step) is not float or not 0 < step < math.inf:
+            raise StorageError("the step of flips is no number above 0")
+        if costs.dtype != np.int32 or costs.ndim != 1 or not len(costs):
             raise StorageError("the costs of flips are none")
         if costs.min() < 1 or costs.max() > COSTLIEST:
             raise StorageError(f"a flip costs 1 to {COSTLIEST}")

@@ -13,8 +13,11 @@ from sosie.errors import MismatchError, UsageError
 from sosie.index.answers import filled, lowest, nearest, no_matches, without_self
 from sosie.index.base import Index, State
 from sosie.index.ids import RowIds
+from sosie.index.untrusted import whole
 from sosie.shown import counted
 from sosie.types import U64, Matches, Signatures
+
+_WIDEST = 1 << 30  # bits; more are in no file
 
 
 class HammingIndex(Index):
@@ -163,7 +166,7 @@ class HammingIndex(Index):
         return {"bits": self.bits}, {}
 
     def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
-        self._bits = int(parameters["bits"])
+        self._bits = whole("bits", parameters["bits"], 1, _WIDEST)
 
     def _check(self, other: Signatures) -> None:
         self._check_type(other)

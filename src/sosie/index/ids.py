@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 
 from sosie.arrays import aligned_zeros
 from sosie.errors import MismatchError, UsageError
+from sosie.index.untrusted import whole
 from sosie.runs import Runs
 from sosie.storage.ids import IdTable, hash_ids, same_ids
 from sosie.types import I64, U64, Bools
 
+_MOST = 2**48 - 1  # rows; kernels hold a distance beside them
 _BLOCK = 8  # words: bits come in blocks of 512 rows, as bit planes do
 
 
@@ -39,16 +41,15 @@ class RowIds:
         self._count = count
         self._given = given
         self._removed: Runs[I64] = Runs() if removed is None else removed
-        self._live = live_bits(0) if live is None else live
+        self._live = live
         self._table = table
         self._present = count - sum(map(len, self._removed))
 
     @staticmethod
     def restored(count: int, given: Any, removed: I64) -> RowIds:
-        """Return the ids of so many rows, `given` or None for numbers, some of which were removed."""
-        return RowIds(
-            count, None if given is None else Runs((given,)), live_bits(count, removed), Runs((np.array(removed),))
-        )
+        """Return the ids of so many rows, `given` or None for numbers, some of which were removed; from a file."""
+        count = whole("rows", count, 0, _MOST)
+        return RowIds(count, None if given is None else Runs((given,)), None, Runs((np.array(removed),)))
 
     def __len__(self) -> int:
         return self._count
@@ -73,6 +74,8 @@ class RowIds:
     @property
     def live(self) -> U64:
         """A bit for each row, set unless it was removed; beyond the rows, up to a whole block, bits are 0."""
+        if self._live is None:  # of a file, whose number of rows is trusted only when its arrays have been looked at
+            self._live = live_bits(self._count, self.removed)
         return self._live
 
     @property
@@ -83,7 +86,7 @@ class RowIds:
     @property
     def present_rows(self) -> I64:
         """The rows that have not been removed, in order."""
-        return np.flatnonzero(np.unpackbits(self._live.view(np.uint8), bitorder="little"))
+        return np.flatnonzero(np.unpackbits(self.live.view(np.uint8), bitorder="little"))
 
     @property
     def present(self) -> Any:
@@ -137,7 +140,7 @@ class RowIds:
         count = self._count + len(ids)
         if not len(ids):
             return self
-        live = more_bits(self._live, self._count, count)
+        live = more_bits(self.live, self._count, count)
         if numbered and self._given is None:
             return RowIds(count, None, live, self._removed)
         given = self._checked(self._numbers(len(ids)) if numbered else ids)
@@ -155,8 +158,8 @@ class RowIds:
         rows = self.rows(ids)
         if not len(rows):
             return self, rows
-        live = aligned_zeros(self._live.shape)
-        live[:] = self._live
+        live = aligned_zeros(self.live.shape)
+        live[:] = self.live
         forget_bits(live, rows)
         removed = self._removed.added(rows, lambda a, b: np.concatenate([a, b]))
         return RowIds(self._count, self._given, live, removed, self._table), rows
@@ -192,14 +195,14 @@ class RowIds:
         if self._given is None:
             rows = ids.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
             there = (rows >= 0) & (rows < self._count)
-            there[there] = are_live(self._live, rows[there])
+            there[there] = are_live(self.live, rows[there])
             return np.where(there, rows, -1)
         return self._confirmed(ids, self._known().find(hash_ids(ids)))
 
     def _confirmed(self, ids: Any, found: tuple[I64, I64]) -> I64:
         """Return the row of each id out of those that have its hash: it is there, and its id is the same."""
         places, rows = found
-        live = are_live(self._live, rows)
+        live = are_live(self.live, rows)
         places, rows = places[live], rows[live]
         answer = np.full(len(ids), -1, np.int64)
         if len(places):

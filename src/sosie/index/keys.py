@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from sosie.arrays import read_only
-from sosie.errors import MismatchError, StorageError
+from sosie.errors import MismatchError
 from sosie.index.answers import joined_matches, without_self
 from sosie.index.base import Index, State, check_room
 from sosie.index.files import check_array, check_starts
 from sosie.index.ids import RowIds, are_live
 from sosie.index.segments import Segments, with_rows_of
+from sosie.index.untrusted import check_each_once, whole
 from sosie.kernels.tables.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.kernels.tables.keys import KeyTables, build_tables, directory_bits, find_few_rows, find_rows, most_found
 from sosie.parallel import ordered_map, spans
@@ -23,6 +24,7 @@ from sosie.types import U64, Keys, Matches, offsets_of
 
 _ROOM = 1 << 20  # rows that one piece of work may find
 _ARRAYS = "values", "keys", "rows", "directory"  # of a run
+_TABLES = 1 << 20  # more are in no file
 _MANY = 16  # rows of a run for each that is found, so that a counter for every one of them is cheap
 
 
@@ -134,7 +136,7 @@ class KeyIndex(Index):
         return {"tables": self._tables, "runs": [len(run) for run in runs]}, runs.arrays()
 
     def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
-        self._tables = int(parameters["tables"])
+        self._tables = whole("tables", parameters["tables"], 1, _TABLES)
 
         def restore(first: int, count: int, saved: Any, own: Any) -> KeyRun:
             check_array(own["values"], np.uint64, (count, self._tables))
@@ -160,5 +162,4 @@ def _check_tables(run: KeyTables, tables: int, first: int, count: int) -> None:
     check_array(run.rows, np.int64, (tables, count))
     check_array(run.directory, np.int64, (tables, (1 << run.bits) + 1))
     check_starts(run.directory, count)
-    if np.any(run.rows < first) or np.any(run.rows >= first + count):
-        raise StorageError("a table names a row that is not in it")
+    check_each_once(run.rows, first, count)

@@ -18,6 +18,7 @@ from sosie.index.files import check_array
 from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
 from sosie.index.segments import Segments, with_rows_of
+from sosie.index.untrusted import check_padding, whole
 from sosie.kernels.planes.layout import BLOCK
 from sosie.kernels.planes.top import UNFILLED
 from sosie.kernels.tables.blocks import BlockTables
@@ -135,10 +136,11 @@ class MultiIndex(FlatIndex):
         self._tables = _checked_tables(self.bits, parameters["tables"])
 
         def restore(first: int, count: int, saved: Any, own: Any) -> MultiRun:
-            tables, chosen = saved["cut"]
+            tables, chosen = (whole("tables", number, 0, self.bits) for number in saved["cut"])
             if (tables, chosen) != UNCUT and (_checked_tables(self.bits, tables) is None or chosen != 1):
                 raise StorageError(f"tables of {chosen} substrings out of {tables}")
             check_array(own["words"], np.uint64, (count, -(-self.bits // 64)))
+            check_padding(own["words"], self.bits)
             cut = BlockCut.of(self.bits, tables, chosen)
             return MultiRun(read_only(own["words"]), BlockRun.restored(first, count, cut, own, WIDEST))
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sosie.arrays import read_only
-from sosie.errors import StorageError
 from sosie.index.files import check_array, check_starts
+from sosie.index.untrusted import check_each_once
 from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.probes import ProbeTable, empty_table, fill_probe_table
 from sosie.types import I64, U64
@@ -84,8 +84,7 @@ class ProbeRun:
         check_array(rows, np.uint32, (count,))
         check_array(starts, np.uint32, ((1 << bits) + 1,))
         check_starts(starts[None], count)
-        if rows.min() < first or rows.max() >= first + count:
-            raise StorageError("a table names a row that is not in it")
+        check_each_once(rows, first, count)
         return ProbeRun(first, _frozen(ProbeTable(words, rows, starts)))
 
 

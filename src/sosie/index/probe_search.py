@@ -21,8 +21,8 @@ class ProbeSearch:
     probes: int = 16
 
     def __post_init__(self) -> None:
-        if self.probes < 0:
-            raise UsageError(f"probes must be at least 0, got {self.probes}")
+        if isinstance(self.probes, bool) or not isinstance(self.probes, int | np.integer) or self.probes < 0:
+            raise UsageError(f"probes must be a whole number, at least 0, got {self.probes}")
 
 
 @dataclass(frozen=True)

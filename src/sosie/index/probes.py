@@ -21,12 +21,14 @@ from sosie.index.probe_run import ProbeHeader, ProbeRun, header_bits
 from sosie.index.probe_search import Calibration, ProbeSearch, choose_probes
 from sosie.index.probing import ProbedRows, Probing
 from sosie.index.segments import Segments, with_rows_of
+from sosie.index.untrusted import check_padding, whole
 from sosie.kernels.tables.probes import ProbeTable
 from sosie.kernels.tables.vosh import WIDEST
 from sosie.types import I64, U64, Matches, Signatures
 
 SHORT = 1024  # a run of fewer rows is merged with the next one
 _ROWS = 2**32 - 1
+_MANY = 1 << 20  # probes of a query that nobody asks for, unless for all of them
 _LIMIT = 1 << 16  # probes of a query that are tried when they are chosen
 
 
@@ -209,14 +211,18 @@ class ProbeIndex(HammingIndex):
 
     def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
         super()._restored(ids, parameters, arrays)
-        self._given = _checked_header(parameters["header"], self.bits)
+        self._given = _saved_header(parameters["header"], self.bits)
         step, known = parameters["flip_step"], parameters["calibration"]
         self._flips = None if step is None else FlipModel.restored(step, arrays["flip_costs"])
-        self._own_effort = ProbeSearch(parameters["probes"]) if known is None else _saved_calibration(known)
         shape = len(self._header(len(ids))), -(-self.bits // 64)
+        self._own_effort = ProbeSearch(parameters["probes"]) if known is None else _saved_calibration(known)
+        if _MANY < self._own_effort.probes < 2 ** shape[0] - 1:
+            raise StorageError(f"{self._own_effort.probes} probes, which would take minutes")
 
         def restore(first: int, count: int, saved: Any, own: Any) -> ProbeRun:
-            return ProbeRun.restored(first, count, shape, own)
+            run = ProbeRun.restored(first, count, shape, own)
+            check_padding(run.table.words, self.bits)
+            return run
 
         return Segments.restored(parameters["runs"], len(ids), arrays, ProbeTable._fields, restore)
 
@@ -260,7 +266,19 @@ def _saved_calibration(saved: Mapping[str, Any]) -> Calibration:
     names = {each.name for each in dataclasses.fields(Calibration)}
     if saved.keys() != names:
         raise StorageError(f"a calibration of {', '.join(sorted(saved))}")
+    for name in ("probes", "measured", "radius", "header_bits"):
+        whole(name, saved[name], 0, 2**62)
+    flags = type(saved["first"]) is type(saved["volatile"]) is bool
+    if not flags or type(saved["recall"]) is not float or not 0 <= saved["recall"] <= 1:
+        raise StorageError("a calibration without a recall from 0 to 1")
     return Calibration(**saved)
+
+
+def _saved_header(header: Any, bits: int) -> int | list[int] | None:
+    """Return a header that comes from a file."""
+    for place in header if isinstance(header, list) else [] if header is None else [header]:
+        whole("header", place, 0, bits)
+    return _checked_header(header, bits)
 
 
 def _checked_header(header: int | Sequence[int] | None, bits: int) -> int | list[int] | None:

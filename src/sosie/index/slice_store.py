@@ -14,6 +14,7 @@ from sosie.index.base import State, check_room
 from sosie.index.files import check_array
 from sosie.index.ids import RowIds
 from sosie.index.segments import written_behind
+from sosie.index.untrusted import check_distinct, check_padding, whole
 from sosie.kernels.slices.expand import SliceTable
 from sosie.kernels.slices.lists import SliceLists, build_lists, list_bytes, list_starts, slice_edges
 from sosie.storage.size import show_size
@@ -70,10 +71,9 @@ class SliceShape:
 
     def restored(self, rows: int, state: Mapping[str, Any], arrays: Mapping[str, Any]) -> SliceRows:
         """Return so many rows from what was read from files and is not trusted."""
-        listed, words = state["listed"], arrays["words"]
-        if type(listed) is not int:
-            raise StorageError("the rows in lists are no whole number")
+        listed, words = whole("listed", state["listed"], 0, rows), arrays["words"]
         check_array(words, np.uint64, (rows, self.nothing.words.shape[1]))
+        check_padding(words, int(self.edges[-1]))
         if not rows:
             return self.nothing
         return SliceRows(
@@ -86,8 +86,7 @@ class SliceShape:
         if rows.ndim != 2 or not rows.shape[1] <= listed <= count:
             raise StorageError("the lists do not hold the rows that they should")
         check_array(rows, np.uint32, (len(self.edges) - 1, rows.shape[1]))
-        if np.any(rows >= listed):
-            raise StorageError("a list names a row that is in none")
+        check_distinct(rows, 0, listed)
         falls = np.flatnonzero(offsets[1:] < offsets[:-1]) + 1
         firsts, lasts = offsets[starts[:-1]], offsets[starts[1:] - 1]
         if np.any(firsts != 0) or np.any(lasts != rows.shape[1]) or np.any(~np.isin(falls, starts)):

@@ -15,6 +15,7 @@ from sosie.index.hamming import HammingIndex
 from sosie.index.ids import RowIds
 from sosie.index.slice_search import STOPS, SliceSearch
 from sosie.index.slice_store import SliceRows, SliceShape, slice_table
+from sosie.index.untrusted import whole
 from sosie.kernels.slices.expand import BREADTH, WORK
 from sosie.kernels.slices.rules import CERTAIN, EARLY, Rules
 from sosie.kernels.slices.sums import no_proofs, no_scores
@@ -105,9 +106,7 @@ class SliceIndex(HammingIndex):
 
     def _restored(self, ids: RowIds, parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
         super()._restored(ids, parameters, arrays)
-        if type(parameters["width"]) is not int:
-            raise StorageError("the width is no whole number")
-        self._shape = SliceShape(self.bits, parameters["width"])
+        self._shape = SliceShape(self.bits, whole("width", parameters["width"], 1, self.bits + 28))
         if any(type(value) not in (int, str, type(None)) for value in parameters["effort"].values()):
             raise StorageError("the effort is not in whole numbers")
         self._own_effort = SliceSearch(**parameters["effort"])
@@ -116,7 +115,7 @@ class SliceIndex(HammingIndex):
 
     def _top(self, state: State, queries: Signatures, k: int, effort: Any, threads: int | None) -> Matches:
         table, reach, rows = slice_table(state), effort.reach(self.width), len(state.ids)
-        compared = max(effort.candidates, k)
+        compared = min(max(effort.candidates, k), rows)
         shape = k, len(state), self.bits, self.slices
         rules = Rules(*shape, STOPS[effort.stop], compared, effort.distance == "optimistic")
 

@@ -7,6 +7,7 @@ from typing import get_args
 
 import numpy as np
 
+from sosie.arrays import check_rows
 from sosie.kernels.sets.similarity import COLLIDED, Criterion, Sets, WeighedSets, dot_products, measure_pairs
 from sosie.matches.sets.rows import sets_of, weighed_sets, weights_of
 from sosie.matches.sets.similarity import JACCARD, Measure, Similarity, similarity_of
@@ -37,6 +38,8 @@ def verify(
     ([0.8], [4], [5])
     """
     sets, split = sets_of(features, other)
+    check_rows("the rows of pairs", pairs.a, len(features))
+    check_rows("the rows of pairs", pairs.b, len(features if other is None else other))
     similarity = similarity_of(measure, features, other)
     return verify_rows(sets, pairs, threshold, threads, split=split, similarity=similarity)
 

@@ -47,7 +47,7 @@ class Basis:
         if self.directions.dtype != np.int32 or self.directions.ndim != 2 or len(self.directions) != features:
             shape = f"{self.directions.dtype}{list(self.directions.shape)}"
             raise MismatchError(f"the directions of {features} features are int32[{features}, dimensions], got {shape}")
-        if not 0 <= self.exponent <= LARGEST_EXPONENT:
+        if type(self.exponent) is not int or not 0 <= self.exponent <= LARGEST_EXPONENT:
             raise MismatchError(f"the exponent of a basis is from 0 to {LARGEST_EXPONENT}, got {self.exponent}")
         object.__setattr__(self, "directions", read_only(self.directions))
 
@@ -98,5 +98,5 @@ def basis_of(frequencies: DocumentFrequencies, projection: F64) -> Basis:
 
 def restored_basis(meta: dict[str, Any], arrays: dict[str, Any]) -> Basis:
     """Return the basis that `Basis.state` gave away."""
-    counted = DocumentFrequencies(arrays["features"], arrays["counts"], int(meta["documents"]), int(meta["length"]))
-    return Basis(counted, arrays["directions"], int(meta["exponent"]))
+    counted = DocumentFrequencies(arrays["features"], arrays["counts"], meta["documents"], meta["length"])
+    return Basis(counted, arrays["directions"], meta["exponent"])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sosie.arrays import check_column, check_rows
 from sosie.errors import MismatchError, StorageError
 from sosie.features.shingles import Shingles
 from sosie.signatures.registry import spec_from_dict
@@ -69,12 +70,19 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
         if digest_of(spec_from_dict(meta["spec"]), fitted[0] if fitted else None) != meta["digest"]:
             raise StorageError(_OTHER_DIGEST)
         ids = given_ids(arrays)
+        check_column("the rows without features", arrays["unsigned"], np.int64)
+        check_rows("the rows without features", arrays["unsigned"])
         if "keys" in arrays:
             return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"], _space(meta))
         volatility = arrays.get("volatility")
-        return Signatures(
+        signed = Signatures(
             arrays["words"], meta["bits"], ids, meta["digest"], arrays["unsigned"], volatility, _space(meta)
         )
+        if volatility is not None and (
+            volatility.dtype != np.float32 or volatility.shape != (len(signed), signed.bits)
+        ):
+            raise StorageError("the volatility is not that of the signatures. Sign again.")
+        return signed
 
 
 def load_signer(directory: str | os.PathLike[str]) -> Signer:
@@ -126,5 +134,5 @@ def _naming(directory: str | os.PathLike[str], what: str) -> Iterator[None]:
         yield
     except StorageError as error:
         raise StorageError(f"{directory}: {error}") from error
-    except (KeyError, TypeError, ValueError, pa.ArrowInvalid) as error:
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, pa.ArrowInvalid) as error:
         raise StorageError(f"{directory}: is not a {what} of this version ({error}). Sign again.") from error

@@ -145,7 +145,7 @@ def statistics_of(spec: Spec, meta: dict[str, Any], arrays: dict[str, Any]) -> S
     """Return the statistics that `state_of` gave away."""
     if "frequencies" in meta:
         counted, (features, counts) = meta["frequencies"], (arrays[name] for name in FREQUENCIES)
-        return DocumentFrequencies(features, counts, int(counted["documents"]), int(counted["length"]))
+        return DocumentFrequencies(features, counts, counted["documents"], counted["length"])
     if "statistics" in meta:
         named = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
         return spec.restore(meta["statistics"], named)

@@ -44,9 +44,13 @@ def id_arrays(ids: Any) -> dict[str, NDArray[Any]]:
 def ids_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
     """Return the ids as an Arrow array, checked; strings become large strings."""
     if "ids" in arrays:
-        return pa.array(arrays["ids"])
+        ids = arrays["ids"]
+        if ids.dtype.kind not in "iu" or ids.ndim != 1:
+            raise StorageError(f"the ids are {ids.dtype}{list(ids.shape)}, and neither integers nor texts")
+        return pa.array(ids)
     offsets, data = arrays["id_offsets"], arrays["id_bytes"]
-    if offsets.dtype != np.int64 or offsets.ndim != 1 or not len(offsets) or data.dtype != np.uint8:
+    flat = offsets.ndim == data.ndim == 1
+    if not flat or offsets.dtype != np.int64 or not len(offsets) or data.dtype != np.uint8:
         raise StorageError("the ids are not bytes with offsets")
     buffers = [None, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(np.ascontiguousarray(data))]
     ids = pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)

@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sosie.documents.feather.messages import Layout, read_layout
 from sosie.documents.input import Input
 from sosie.documents.nested import is_text, path_of, pick
-from sosie.documents.tables.slices import is_bytes, rows_per_slice, text_bytes
+from sosie.documents.tables.names import check_text_names
+from sosie.documents.tables.slices import rows_per_slice, text_bytes
+from sosie.documents.tables.values import check_values
 from sosie.errors import DataError
 
 PIECE_BYTES = 4 << 20
@@ -55,6 +55,7 @@ def open_batches(source: Input, layout: Layout, fields: list[int] | None = None)
             options = pa.ipc.IpcReadOptions(included_fields=fields)
             make = pa.ipc.open_stream if layout.is_stream else pa.ipc.open_file
             reader = stack.enter_context(make(file, options=options))
+            check_text_names(reader.schema)
         yield reader
 
 
@@ -69,7 +70,7 @@ def read_whole_batches(source: Input, layout: Layout, fields: list[int] | None =
                     batch = reader.read_next_batch() if count is None else reader.get_batch(number)
                 except StopIteration:
                     return
-                _check_offsets(batch)
+                check_values(batch)
             yield batch
             number += 1
 
@@ -98,25 +99,6 @@ def read_feather(
             yield part
     watch(source.size)
     source.check_unchanged()
-
-
-def _check_offsets(batch: Any) -> None:
-    """Raise if a text, or the index of one, leads outside the batch: files have no checksums."""
-    batch.validate()
-    for column in batch.columns:
-        if pa.types.is_dictionary(column.type):
-            column, indices = column.dictionary, column.indices
-            bounds = pc.min_max(indices)
-            if bounds["max"].is_valid and not 0 <= bounds["min"].as_py() <= bounds["max"].as_py() < len(column):
-                raise ValueError("an index beyond its dictionary")
-        if is_bytes(column.type) and len(column):
-            wide = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
-            _, offsets, data = column.buffers()
-            edges = np.frombuffer(offsets, np.int64 if wide else np.int32)[
-                column.offset : column.offset + len(column) + 1
-            ]
-            if edges[0] < 0 or np.any(np.diff(edges) < 0) or edges[-1] > (data.size if data is not None else 0):
-                raise ValueError("texts that lead outside the batch")
 
 
 @contextlib.contextmanager

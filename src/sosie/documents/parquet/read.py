@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 
 from sosie.documents.input import Input
 from sosie.documents.nested import is_text, pick
+from sosie.documents.parquet.footer import Footer, read_footer
 from sosie.documents.parquet.rows import plan_pieces, unpack
+from sosie.documents.tables.names import check_text_names
 from sosie.documents.tables.slices import rows_per_slice, text_bytes
 from sosie.errors import DataError
 
@@ -24,16 +26,28 @@ def open_parquet(source: Input, packed: list[str] | None = None) -> Iterator[Any
     """
     source.check_unchanged()
     with _named(source):
-        # Without pre-buffering a column chunk of any size is streamed.
-        file = pq.ParquetFile(source.openable(), read_dictionary=packed, buffer_size=1 << 20, pre_buffer=False)
+        file = pq.ParquetFile(
+            source.openable(),
+            read_dictionary=packed,
+            buffer_size=1 << 20,
+            pre_buffer=False,  # so that a column chunk of any size is streamed
+            page_checksum_verification=True,  # of the pages that have one
+        )
     with file:
         yield file
+
+
+def footer_of(source: Input) -> Footer:
+    """Return what the footer of a Parquet file says of its row groups and columns."""
+    source.check_unchanged()
+    with _named(source), source.open() as file:
+        return read_footer(file, source.size)
 
 
 def read_schema(source: Input) -> Any:
     """Return the Arrow schema of a Parquet file."""
     with open_parquet(source) as file, _named(source):
-        return file.schema_arrow
+        return check_text_names(file.schema_arrow)
 
 
 def read_parquet(
@@ -47,21 +61,27 @@ def read_parquet(
 
     `watch` is told how far in the file reading has come, judged by the rows.
     """
-    with open_parquet(source) as file, _named(source):
-        plan, schema = plan_pieces(file, source, names, batch_size), file.schema_arrow
+    footer, schema = footer_of(source), read_schema(source)
+    with _named(source):
+        plan = plan_pieces(footer, schema, source, names, batch_size)
     done = expanded = 0
     with open_parquet(source, plan.packed) as file:
         with _named(source):
             batches = file.iter_batches(batch_size=plan.rows, columns=names, use_threads=threads != 1)
         for batch in _each_named(source, batches):
             done += batch.num_rows
-            watch(source.size * done // file.metadata.num_rows)
+            watch(source.size * done // max(footer.rows, 1))
             for part in unpack(batch, schema) if plan.packed else [batch]:
                 chosen = pick(part, names) if names else part
                 expanded += sum(text_bytes(column) for column in chosen.columns if is_text(column.type)) if names else 0
                 source.check_expansion(expanded)
                 yield chosen
     source.check_unchanged()
+    if done != footer.rows:
+        raise DataError(
+            f"{source.path}: is damaged: it has {done:,} rows, not {footer.rows:,} as its footer says. Restore the "
+            "file or leave it out."
+        )
 
 
 def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:
@@ -83,7 +103,7 @@ def _each_named(source: Input, batches: Iterator[Any]) -> Iterator[Any]:
 def _named(source: Input) -> Iterator[None]:
     try:
         yield
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+    except (OSError, ValueError, MemoryError, pa.ArrowException) as error:
         source.check_unchanged()
         detail = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(

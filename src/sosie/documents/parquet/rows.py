@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sosie.documents.input import Input
+from sosie.documents.parquet.footer import Footer
 from sosie.documents.tables import slices
 from sosie.documents.tables.slices import dictionary_lengths, is_bytes, rows_per_slice
 
@@ -32,25 +33,22 @@ class Plan:
     packed: list[str]
 
 
-def plan_pieces(file: Any, source: Input, names: list[str] | None, most: int) -> Plan:
+def plan_pieces(footer: Footer, schema: Any, source: Input, names: list[str] | None, most: int) -> Plan:
     """Plan pieces of about `PIECE_BYTES` in the largest row group, and at most about `WORST_BYTES` in any case."""
-    metadata, schema = file.metadata, file.schema_arrow
     rows, packed, suspects = most, set(), {}
-    for index in range(metadata.num_row_groups):
-        group = metadata.row_group(index)
-        chunks = [group.column(column) for column in range(group.num_columns)]
-        chunks = [chunk for chunk in chunks if names is None or chunk.path_in_schema in names]
-        size = max(1, sum(chunk.total_uncompressed_size for chunk in chunks))
-        rows = min(rows, PIECE_BYTES * group.num_rows // size)
-        if min(most, group.num_rows) * size <= slices.WORST_BYTES:
+    for index, group in enumerate(footer.groups):
+        chunks = [chunk for chunk in group.chunks if names is None or chunk.path in names]
+        size = max(1, sum(chunk.unpacked for chunk in chunks))
+        rows = min(rows, PIECE_BYTES * group.rows // size)
+        if min(most, group.rows) * size <= slices.WORST_BYTES:
             continue
-        texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
+        texts = [chunk for chunk in chunks if chunk.type == "BYTE_ARRAY"]
         if any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in texts):
             rows = min(rows, max(_PREFIX_ROWS, slices.WORST_BYTES // size))
-        texts = [chunk for chunk in texts if chunk.has_dictionary_page]
-        small = {chunk.path_in_schema for chunk in texts if chunk.total_uncompressed_size <= _SMALL_BYTES}
+        texts = [chunk for chunk in texts if chunk.has_dictionary]
+        small = {chunk.path for chunk in texts if chunk.unpacked <= _SMALL_BYTES}
         packed |= {leaf for leaf in small if schema.names.count(leaf) == 1 and is_bytes(schema.field(leaf).type)}
-        suspects[index] = {chunk.path_in_schema for chunk in texts}
+        suspects[index] = {chunk.path for chunk in texts}
     longest = max(_longest_values(source, {group: leaves - packed for group, leaves in suspects.items()}), default=0)
     return Plan(max(1, min(rows, slices.WORST_BYTES // max(longest, 1))), sorted(packed))
 

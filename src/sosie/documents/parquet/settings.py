@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sosie.documents.input import Input
-from sosie.documents.parquet.read import open_parquet, read_parquet
+from sosie.documents.parquet.footer import Chunk, read_footer
+from sosie.documents.parquet.read import footer_of, open_parquet, read_parquet
 
 # From the weakest that is usual to the strongest.
 _LEVELS = {"ZSTD": (1, 3, 6, 9, 12, 15, 19), "GZIP": (6, 9), "BROTLI": (8, 11)}
@@ -29,13 +30,12 @@ def read_settings(source: Input, written: float = 1.0) -> dict[str, Any]:
 
     `written` is the share of its rows that is written: what the others took is used, half of it to be on the safe side.
     """
+    groups = footer_of(source).groups
+    if not groups or not groups[0].rows:
+        return {"compression": "snappy"}
+    chunks = groups[0].chunks
     with open_parquet(source) as file:
-        metadata = file.metadata
-        if not metadata.num_row_groups or not metadata.row_group(0).num_rows:
-            return {"compression": "snappy"}
-        group = metadata.row_group(0)
-        chunks = [group.column(index) for index in range(group.num_columns)]
-        stored = _ARROW_SCHEMA in (metadata.metadata or {})
+        stored = _ARROW_SCHEMA in (file.metadata.metadata or {})
     settings = {**_settings(chunks), "store_schema": stored}
     codecs = {chunk.compression for chunk in chunks if chunk.compression in _LEVELS}
     if not codecs:
@@ -55,31 +55,31 @@ def read_settings(source: Input, written: float = 1.0) -> dict[str, Any]:
     return {**settings, "compression_level": _levels(chunks, min(tried, key=lambda step: tried[step]))}
 
 
-def _levels(chunks: list[Any], step: int) -> dict[str, int]:
+def _levels(chunks: list[Chunk], step: int) -> dict[str, int]:
     """Return the level of each column that has one."""
-    known = {chunk.path_in_schema: _LEVELS[chunk.compression] for chunk in chunks if chunk.compression in _LEVELS}
+    known = {chunk.path: _LEVELS[chunk.compression] for chunk in chunks if chunk.compression in _LEVELS}
     return {path: levels[min(step, len(levels) - 1)] for path, levels in known.items()}
 
 
-def _settings(chunks: list[Any]) -> dict[str, Any]:
-    names = {chunk.path_in_schema: chunk.compression for chunk in chunks}
+def _settings(chunks: list[Chunk]) -> dict[str, Any]:
+    names = {chunk.path: chunk.compression for chunk in chunks}
     encodings = {
-        chunk.path_in_schema: encoding
+        chunk.path: encoding
         for chunk in chunks
         for encoding in _ENCODINGS
-        if encoding in chunk.encodings and not chunk.has_dictionary_page
+        if encoding in chunk.encodings and not chunk.has_dictionary
     }
     settings: dict[str, Any] = {
         "compression": {path: "NONE" if name == "UNCOMPRESSED" else name for path, name in names.items()},
-        "write_statistics": [chunk.path_in_schema for chunk in chunks if chunk.is_stats_set],
-        "use_dictionary": [chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page],
+        "write_statistics": [chunk.path for chunk in chunks if chunk.has_statistics],
+        "use_dictionary": [chunk.path for chunk in chunks if chunk.has_dictionary],
     }
     return {**settings, "column_encoding": encodings} if encodings else settings
 
 
-def _ratio(chunks: list[Any]) -> float:
-    packed = sum(chunk.total_compressed_size for chunk in chunks)
-    return float(packed / max(1, sum(chunk.total_uncompressed_size for chunk in chunks)))
+def _ratio(chunks: list[Chunk]) -> float:
+    packed = sum(chunk.packed for chunk in chunks)
+    return float(packed / max(1, sum(chunk.unpacked for chunk in chunks)))
 
 
 def _first_rows(source: Input) -> Any:
@@ -97,5 +97,5 @@ def _written_ratio(sample: Any, settings: dict[str, Any]) -> float:
     """Return how small rows become, as a part of what they are unpacked."""
     sink = pa.BufferOutputStream()
     pq.write_table(sample, sink, row_group_size=max(1, sample.num_rows), **settings)
-    group = pq.ParquetFile(pa.BufferReader(sink.getvalue())).metadata.row_group(0)
-    return _ratio([group.column(index) for index in range(group.num_columns)])
+    written = sink.getvalue()
+    return _ratio(read_footer(pa.BufferReader(written), written.size).groups[0].chunks)
