@@ -1,9 +1,9 @@
 """Where compiled kernels are kept between processes, and when they are used.
 
 Numba keeps them as pickled objects: to load one is to run what it says. So they lie in a folder that belongs to the
-user and that nobody else can enter; another is not used. It is named by a digest of all kernels, and of the processor
-and versions that they are compiled for, because Numba does not notice a change in a callee of another file: another
-state of any of these has another folder.
+user and that nobody else can enter; another is not used. It is named by a digest of all kernels, and of the processor,
+versions and checks of bounds that they are compiled for, because Numba does not notice a change in a callee of another
+file: another state of any of these has another folder.
 
 What is kept is checked before it is used. Where it is damaged, or cannot be read or written, kernels are compiled
 again, and the logger `sosie` says so, once in a process.
@@ -34,7 +34,10 @@ from numba.core.serialize import dumps
 
 config: Any = _config
 _HOST_DIRECTORY = config.CACHE_DIR  # as the process that imports Sosie has it
-_ELSEWHERE = "Name another folder with the environment variable NUMBA_CACHE_DIR."
+_AGAIN = (
+    "%s: kernels are compiled again by every process."
+    " Name another folder with the environment variable NUMBA_CACHE_DIR."
+)
 _log = logging.getLogger("sosie")
 _said: set[str] = set()
 
@@ -50,17 +53,18 @@ def cache_directory() -> Path | None:
     try:
         return _private(base, name)
     except _NotPrivateError as error:
-        _say(f"{error}, and what is kept there would be run: kernels are compiled again by every process. {_ELSEWHERE}")
+        why = f"{error}, and what is kept there would be run"
     except OSError as error:
-        why = error.strerror or error
-        _say(f"{base / name} cannot be written ({why}): kernels are compiled again by every process. {_ELSEWHERE}")
+        why = f"{base / name} cannot be written ({error.strerror or error})"
+    folder = None
     try:
         passing = tempfile.mkdtemp(prefix="sosie-kernels-")
         atexit.register(shutil.rmtree, passing, ignore_errors=True)
-        return _private(Path(passing), name)
+        folder = _private(Path(passing), name)
     except OSError as error:
-        _say(f"Nor can a temporary folder be written ({error.strerror}): every process compiles alone.")
-        return None
+        why += f", nor can a temporary folder ({error.strerror or error})"
+    _log.warning(_AGAIN, why)
+    return folder
 
 
 class _NotPrivateError(Exception):
@@ -131,7 +135,8 @@ def _digest() -> str:
     """Return what tells one state of the kernels, and what they are compiled for, from another."""
     digest = hashlib.sha256()
     machine = (llvm.get_host_cpu_name(), sorted(llvm.get_host_cpu_features().items()), config.CPU_NAME)
-    digest.update(repr((numba.__version__, platform.python_version(), machine, config.CPU_FEATURES)).encode())
+    settings = config.CPU_FEATURES, config.BOUNDSCHECK  # Numba itself would take unchecked code for checked one
+    digest.update(repr((numba.__version__, platform.python_version(), machine, *settings)).encode())
     kernels = Path(__file__).parent.parent
     for source in sorted(kernels.rglob("*.py")):
         digest.update(source.relative_to(kernels).as_posix().encode())
@@ -153,7 +158,7 @@ def keep(compiled: Any) -> None:
     finally:
         config.CACHE_DIR = before
     if kept is None or not Path(kept.cache_path).is_relative_to(folder):  # it looks for other places, which are public
-        _say_once("saved", f"{folder} cannot be written: kernels are compiled again by every process. {_ELSEWHERE}")
+        _say_once("saved", _AGAIN, f"{folder} cannot be written")
     else:
         compiled._cache = kept  # as `Dispatcher.enable_caching` does, which has no choice of class
 
@@ -190,8 +195,8 @@ class KeptKernel(FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # pickle raises anything
-            files = os.path.join(self.cache_path, self._impl.filename_base)
-            _say_once("loaded", f"{files}.*: a kept kernel cannot be used ({_cause(error)}); it is compiled again.")
+            files = os.path.join(self.cache_path, f"{self._impl.filename_base}.*")
+            _say_once("loaded", "%s: a kept kernel cannot be used (%s); it is compiled again.", files, _cause(error))
         self._try(self.flush)  # what the index names is not trusted any more
         return None
 
@@ -204,11 +209,7 @@ class KeptKernel(FunctionCache):
         try:
             write()
         except Exception as error:
-            _say_once(
-                "saved",
-                f"{self.cache_path}: a kernel cannot be kept ({_cause(error)}), and is compiled again by every process."
-                f" Make room, or name another folder with the environment variable NUMBA_CACHE_DIR.",
-            )
+            _say_once("saved", _AGAIN, f"{self.cache_path} cannot be written ({_cause(error)})")
 
 
 def _cause(error: Exception) -> str:
@@ -217,11 +218,7 @@ def _cause(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _say_once(what: str, line: str) -> None:
+def _say_once(what: str, message: str, *said: str) -> None:
     if what not in _said:
         _said.add(what)
-        _say(line)
-
-
-def _say(line: str) -> None:
-    _log.warning("%s", line)
+        _log.warning(message, *said)
