@@ -1,10 +1,22 @@
-"""Values as a person reads them: numbers with their nouns, a few lines of text, or a small table in a notebook."""
+"""Values as a person reads them: numbers with their nouns, texts without commands, or a small table in a notebook."""
 
 from __future__ import annotations
 
+import json
+import logging
+import re
 from collections.abc import Iterable
 from html import escape
+from typing import Any
 
+# What a terminal may take for a command, or what lets a line read as another: the codes C0 and C1, separators of lines,
+# the controls of bidirectional text (Unicode's Bidi_Control and the deprecated ones beside), annotations, invisible
+# tags, and halves of characters, which cannot be written at all.
+_COMMANDS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_BREAKS = re.compile(_COMMANDS.pattern.replace("\x00-", "\x00-\x09\x0b-", 1))
+_log = logging.getLogger("sosie")
 _CELL = 'style="text-align: left; padding: 0.1em 0.8em; vertical-align: top"'
 
 
@@ -17,6 +29,42 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def printable(text: str, lines: bool = False) -> str:
+    r"""Return a text in which no character is a command to a terminal: those are written as escapes.
+
+    With `lines`, line feeds stay as they are.
+
+    >>> printable("a\x1b[2J\n\u202eb"), printable("a\n\x9bb", lines=True)
+    ('a\\x1b[2J\\n\\u202eb', 'a\n\\x9bb')
+    """
+    commands = _BREAKS if lines else _COMMANDS
+    return commands.sub(lambda found: ascii(found[0])[1:-1], text) if commands.search(text) else text
+
+
+def as_json(value: Any, ensure_ascii: bool = False) -> str:
+    r"""Return a value as one line of JSON that can be printed: letters as they are, what could be a command escaped.
+
+    >>> print(as_json({"id": "é\x9b\u202e"}))
+    {"id": "é\u009b\u202e"}
+    """
+    return _COMMANDS.sub(_as_json_escape, json.dumps(value, ensure_ascii=ensure_ascii))
+
+
+def _as_json_escape(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] > "\x7f" else f"\\u{ord(found[0]):04x}"
+
+
+def _without_commands(record: logging.LogRecord) -> bool:
+    """Write what a record says so that it can be printed; names of files are in it."""
+    said = record.getMessage()
+    if (clean := printable(said)) != said:
+        record.msg, record.args = clean, ()
+    return True
+
+
+_log.addFilter(_without_commands)
+
+
 def as_text(title: str, lines: Iterable[tuple[str, str]]) -> str:
     """Return names and values as lines under a title.
 
@@ -24,7 +72,8 @@ def as_text(title: str, lines: Iterable[tuple[str, str]]) -> str:
     Deduplication
       kept       2
     """
-    return "\n".join([title, *(f"  {name:<10} {value}".rstrip() for name, value in lines)])
+    shown = (f"  {printable(name):<10} {printable(value)}".rstrip() for name, value in lines)
+    return "\n".join([printable(title), *shown])
 
 
 def as_html(title: str, lines: Iterable[tuple[str, str]]) -> str:

@@ -45,7 +45,7 @@ def test_lines_are_read_written_and_called_stdin(pipe, tmp_path):
 def test_the_same_stream_is_kept_once_and_removed_with_it(pipe, monkeypatch):
     folder = pipe(b'{"text": "a"}\n' * 5)
     first, second = list_inputs("-"), list_inputs(["-"])
-    assert first == second and os.listdir(folder) == [os.path.basename(first[0].path)]
+    assert first == second and os.listdir(folder) == [os.path.basename(first[0].spool)]
     monkeypatch.undo()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     gc.collect()
@@ -55,11 +55,11 @@ def test_the_same_stream_is_kept_once_and_removed_with_it(pipe, monkeypatch):
 
 def test_problems_are_named(pipe, tmp_path):
     pipe(b'{"text": "a"}\nbroken\n')
-    with pytest.raises(DataError, match=r"^stdin, line 2: broken JSON"):
+    with pytest.raises(DataError, match=r"^standard input, line 2: broken JSON"):
         list(Source("-").batches())
     (tmp_path / "stdin.jsonl").write_text('{"text": "b"}\n')
     for twice in (["-", "-"], ["-", tmp_path / "stdin.jsonl"]):
-        with pytest.raises(UsageError, match=r"-: standard input is called stdin.jsonl"):
+        with pytest.raises(UsageError, match=r"^standard input: is called stdin.jsonl"):
             Source(twice).batches()
 
 
@@ -75,13 +75,13 @@ def test_standard_input_beside_files_of_equal_names(pipe, tmp_path):
 def test_no_standard_input(pipe, monkeypatch):
     pipe(b"")
     sys.stdin.close()
-    with pytest.raises(UsageError, match="-: there is no standard input"):
+    with pytest.raises(UsageError, match=r"^standard input: there is none"):
         Source("-").batches()
     monkeypatch.setattr(sys, "stdin", io.StringIO("text"))
-    with pytest.raises(UsageError, match="-: standard input is text, not bytes"):
+    with pytest.raises(UsageError, match=r"^standard input: is text, not bytes"):
         Source("-").batches()
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(UsageError, match="-: there is no standard input"):
+    with pytest.raises(UsageError, match=r"^standard input: there is none"):
         Source("-").batches()
 
 
@@ -103,3 +103,26 @@ def test_a_process_leaves_no_temporary_file(tmp_path):
     lines = b'{"text": "a"}\n{"text": "b"}\n'
     done = subprocess.run([sys.executable, "-c", code], input=lines, capture_output=True, env=environment, check=True)
     assert done.stdout.strip() == b"[['a', 'b']]" and os.listdir(tmp_path) == []
+
+
+PROBLEMS = {
+    "no column": (None, b'{"id": 1}\n', "standard input: there is no column 'text'"),
+    "a line": (None, b'{"text": "a"}\n\n[1]\n', "standard input, line 3: "),
+    "the same id": (None, b'{"id": 1, "text": "a"}\n' * 2, "standard input, line 2: duplicate id 1, first in standard"),
+    "csv": ("csv", b'text\n"a\n', "standard input, line 2: a quote that is not closed"),
+    "a header": ("csv", b"text\xff\na\n", "standard input, line 1: the header"),
+    "json": ("json", b"[1", "standard input: "),
+    "parquet": ("parquet", b"no", "standard input: is damaged or not Parquet"),
+    "arrow": ("feather", b"no", "standard input: is damaged or not an Arrow file"),
+    "text": ("text", b"\xff", "standard input: invalid UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", PROBLEMS)
+def test_messages_call_it_by_its_name(pipe, case):
+    form, content, said = PROBLEMS[case]
+    folder = pipe(content)
+    with pytest.raises((DataError, UsageError)) as raised:
+        list(Source("-", format=form).batches())
+    assert str(raised.value).startswith(said), str(raised.value)
+    assert str(folder) not in str(raised.value) and "stdin" not in str(raised.value)

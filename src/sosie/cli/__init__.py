@@ -5,7 +5,10 @@ Commands are imported when they run, so that `sosie --help` loads neither Numba 
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -13,7 +16,10 @@ from typing import Any
 import click
 
 from sosie import __version__
+from sosie.cli.say import say
+from sosie.cli.signals import Terminated, terminated
 from sosie.errors import SosieError, UsageError
+from sosie.shown import printable
 
 COMMANDS = {
     "dedup": "Remove near-duplicates, every one of them verified.",
@@ -52,13 +58,22 @@ class Commands(click.Group):
             ctx.fail(f"No such command '{args[0]}'.{meant}")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *args: Any, **named: Any) -> click.Context:
+        """Read the command line up to the command; what was typed is shown so that it can be printed."""
+        with _printable():
+            return super().make_context(*args, **named)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an interrupt has its usual exit code instead of Click's, which is that of bad data."""
         try:
-            return super().invoke(ctx)
+            with _printable():
+                return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            click.echo(" ".join(["Interrupted; nothing was written.", *getattr(error, "__notes__", [])]), err=True)
-            ctx.exit(130)
+            ended = isinstance(error, Terminated)
+            with suppress(OSError):  # a terminal that is closed
+                notes = getattr(error, "__notes__", [])
+                say(" ".join([f"{'Terminated' if ended else 'Interrupted'}; nothing was written.", *notes]), err=True)
+            ctx.exit(128 + (error.number if isinstance(error, Terminated) else signal.SIGINT))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing them."""
@@ -72,10 +87,21 @@ def sosie() -> None:
     """Find every lookalike in a text collection, verified, with the recall stated."""
 
 
+@contextmanager
+def _printable() -> Iterator[None]:
+    """Let no error of Click's hold what a terminal would take for a command."""
+    try:
+        yield
+    except click.ClickException as error:
+        vars(error)["message"] = printable(error.message, lines=True)
+        raise
+
+
 def main() -> None:
     """Run the command line: exit code 2 for wrong usage, 1 for bad data, no traceback for either."""
     try:
-        sosie(prog_name="sosie")
+        with terminated():
+            sosie(prog_name="sosie")
     except SosieError as error:
-        click.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}", err=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, get_args
 
 import click
@@ -21,6 +20,7 @@ from sosie.cli.options import (
 )
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
+from sosie.cli.say import say, say_json
 from sosie.clusters.keep import RULES
 from sosie.errors import UsageError
 from sosie.jobs.dedup import Deduplicator
@@ -99,10 +99,10 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
             progress=shown,
         )
     if as_json:
-        click.echo(json.dumps(result.report.to_dict()))
+        say_json(result.report.to_dict())
     elif not quiet:
-        click.echo(render_report(result.report.to_dict()))
-        click.echo("Dry run: nothing was written." if dry_run else f"Written to {output.path}")
+        say(*render_report(result.report.to_dict()).splitlines())
+        say("Dry run: nothing was written." if dry_run else f"Written to {output.path}")
 
 
 def _refuse_shingles() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from sosie.cli.options import output_options
 from sosie.cli.progress import progress
 from sosie.cli.render import render_report
+from sosie.cli.say import say, say_json
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.jobs.demo import CORPUS, RESULT, demonstrate
 from sosie.storage.output import Output
@@ -29,11 +29,11 @@ def command(output: str, documents: int, seed: int, **options: Any) -> None:
         found = demonstrate(corpus, place, threads=options["threads"], progress=shown)
     score = found.score
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        say_json(found.to_dict())
     elif not quiet:
-        click.echo(render_report(found.result.report.to_dict()))
-        click.echo(
+        say(*render_report(found.result.report.to_dict()).splitlines())
+        say(
             f"{score.right:>12,} of the {score.true:,} planted pairs found:"
             f" recall {score.recall:.4f}, precision {score.precision:.4f}"
         )
-        click.echo(f"Corpus: {Path(output) / CORPUS}\nReport: {Path(output) / RESULT / 'report.html'}")
+        say(f"Corpus: {Path(output) / CORPUS}", f"Report: {Path(output) / RESULT / 'report.html'}")

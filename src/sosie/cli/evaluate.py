@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from sosie.cli.options import (
     source_options,
 )
 from sosie.cli.progress import progress
+from sosie.cli.say import say, say_json
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.evaluation.result import Result, load_result
@@ -88,11 +88,11 @@ def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None
     with progress(quiet or as_json) as shown:
         found = job.run(opened, source, threads=options["threads"], progress=shown)
     if as_json:
-        click.echo(json.dumps({"result": result, **found.to_dict()}, ensure_ascii=False))
+        say_json({"result": result, **found.to_dict()})
     elif not quiet:
         truth = [] if found.truth is None else _truth_lines(found.truth, opened.across)
         sample = [] if found.sample is None else _sample_lines(found.sample, opened, seed)
-        click.echo("\n".join([*truth, *sample]))
+        say(*truth, *sample)
 
 
 def _source(files: list[str], result: Result, options: dict[str, Any]) -> Source:
@@ -218,11 +218,11 @@ def signatures(inputs: tuple[str, ...], **options: Any) -> None:
             source, options["specs"], truth, output=output, threads=options["threads"], progress=shown
         )
     if options["as_json"]:
-        click.echo(json.dumps(found.to_dict()))
+        say_json(found.to_dict())
     elif not options["quiet"]:
-        click.echo(_figures(found.measured, truth, found.documents))
+        say(*_figures(found.measured, truth, found.documents).splitlines())
         if options["output"]:
-            click.echo(f"Written to {options['output']}")
+            say(f"Written to {options['output']}")
 
 
 def _figures(measured: list[SignatureQuality], truth: Truth, documents: int) -> str:

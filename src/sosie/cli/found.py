@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from sosie.errors import UsageError
 from sosie.jobs.search import SearchReport
 from sosie.report.summary import counted, percent
 from sosie.search.excerpts import marked
+from sosie.shown import as_json, printable
 from sosie.storage.output_file import output_file
 
 FORMATS = ("table", "jsonl", "parquet")
@@ -47,7 +48,7 @@ def render_found(table: Any, form: str) -> None:
     """Print matches; on a terminal, shared words are bold."""
     bold = ("\x1b[1m", "\x1b[22m") if sys.stdout.isatty() else ("**", "**")
     for line in _json_lines(table) if form == "jsonl" else _rows(table, *bold):
-        click.echo(line)
+        click.echo(line)  # its cells and passages have no other codes than these
 
 
 def render_summary(report: SearchReport) -> str:
@@ -62,7 +63,7 @@ def render_summary(report: SearchReport) -> str:
 
 
 def _json_lines(table: Any) -> list[str]:
-    return [json.dumps(row, ensure_ascii=False) for row in table.to_pylist()]
+    return [as_json(row) for row in table.to_pylist()]
 
 
 def _rows(table: Any, before: str, after: str) -> Iterator[str]:
@@ -84,16 +85,18 @@ def _rows(table: Any, before: str, after: str) -> Iterator[str]:
     for place, cells in enumerate(zip(*columns, strict=True)):
         yield line(cells)
         if shown is not None:
-            yield "    " + marked(_plain(shown[place]["passage"]), shown[place]["shared"], before, after)
+            yield "    " + marked(*_passage(**shown[place]), before, after)
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
-    text = _plain(str(value))
+    text = printable(str(value))
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
-def _plain(text: str) -> str:
-    """Return a text on one line, without what a terminal would take for a command."""
-    return "".join(point if point.isprintable() else " " for point in text)
+def _passage(passage: str, shared: list[Sequence[int]]) -> tuple[str, list[tuple[int, int]]]:
+    """Return a passage on one line, with escapes for what a terminal would take for a command, and what is shared."""
+    points = [" " if point.isspace() else printable(point) for point in passage]
+    places = [0, *accumulate(map(len, points))]
+    return "".join(points), [(places[start], places[stop]) for start, stop in shared]

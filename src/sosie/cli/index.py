@@ -22,6 +22,7 @@ from sosie.cli.options import (
 )
 from sosie.cli.progress import progress
 from sosie.cli.render import render_left_out
+from sosie.cli.say import say, say_json
 from sosie.cli.signer import signer_options
 from sosie.cli.task import PASSAGE, built_by, task_option
 from sosie.errors import UsageError
@@ -92,13 +93,13 @@ def build(inputs: tuple[str, ...], **options: Any) -> None:
     with progress(quiet or as_json) as shown:
         report, cut = _build(inputs, options, shown)
     if as_json:
-        click.echo(json.dumps(report.to_dict()))
+        say_json(report.to_dict())
     elif not quiet:
         rows = counted(report.rows, "passage" if cut else "row")
         read = counted(report.documents, "document")
-        click.echo(f"{rows} of {read} indexed ({report.kind}, {report.digest})")
+        say(f"{rows} of {read} indexed ({report.kind}, {report.digest})")
         render_left_out(report.without_features, report.rejected)
-        click.echo(f"Written to {options['output']}")
+        say(f"Written to {options['output']}")
 
 
 described(build, "width", "Units in a shingle. [default: words and pairs of words; 3 for signatures]")
@@ -139,9 +140,9 @@ def add(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     with progress(quiet or as_json) as shown:
         report = add_to_index(directory, documents, threads=threads, progress=shown)
     if as_json:
-        click.echo(json.dumps(report.to_dict()))
+        say_json(report.to_dict())
     elif not quiet:
-        click.echo(f"{counted(report.added, 'row')} added; {directory} has {report.rows:,}")
+        say(f"{counted(report.added, 'row')} added; {directory} has {report.rows:,}")
         render_left_out(report.without_features, report.rejected)
 
 
@@ -177,10 +178,10 @@ def calibrate(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     with progress(quiet or as_json) as shown:
         report = job.run(directory, sample, threads=threads, progress=shown)
     if as_json:
-        click.echo(json.dumps(report.to_dict()))
+        say_json(report.to_dict())
     elif not quiet:
         found = "queries with a match" if report.first else "matches"
-        click.echo(
+        say(
             f"{counted(report.probes, 'probe')} for each query: {percent(report.recall)} of {report.measured:,} "
             f"{found} within radius {report.radius} found"
         )
@@ -200,9 +201,9 @@ def remove(directory: str, names: tuple[str, ...], file: str | None, quiet: bool
         raise UsageError("name the documents to remove: either ID..., or --ids FILE")
     report = remove_from_index(directory, _read_ids(file) if file else names)
     if as_json:
-        click.echo(json.dumps(report))
+        say_json(report)
     elif not quiet:
-        click.echo(f"{counted(report['removed'], 'row')} removed; {directory} has {report['rows']:,}")
+        say(f"{counted(report['removed'], 'row')} removed; {directory} has {report['rows']:,}")
 
 
 def _read_ids(file: str) -> list[str]:
@@ -222,9 +223,9 @@ def info(directory: str, quiet: bool, as_json: bool) -> None:
     """Say what the index in DIR is: kind, rows, bits, how its rows were signed, and sizes. Nothing else is read."""
     said = describe_index(directory)
     if as_json:
-        click.echo(json.dumps(said))
+        say_json(said)
     elif not quiet:
-        click.echo("\n".join(f"{name:>12}: {value}" for name, value in _lines(said)))
+        say(*(f"{name:>12}: {value}" for name, value in _lines(said)))
 
 
 def _lines(said: dict[str, Any]) -> list[tuple[str, str]]:
@@ -256,7 +257,7 @@ def verify(directory: str, quiet: bool, as_json: bool) -> None:
     """
     report = verify_index(directory)
     if as_json:
-        click.echo(json.dumps(report))
+        say_json(report)
     elif not quiet:
         checked = ", ".join(report["checked"])
-        click.echo(f"{directory}: {checked} checked, {report['rows']:,} rows; everything is as it was written")
+        say(f"{directory}: {checked} checked, {report['rows']:,} rows; everything is as it was written")

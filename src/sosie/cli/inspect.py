@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -19,6 +18,7 @@ from sosie.cli.options import (
     threshold_option,
 )
 from sosie.cli.progress import progress
+from sosie.cli.say import say, say_json
 from sosie.evaluation.inspection import Inspection, Lengths, Repeats
 from sosie.features.shingles import Shingles
 from sosie.jobs.inspect import inspect_documents
@@ -49,9 +49,9 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     with progress(quiet or as_json) as shown:
         done = inspect_documents(source, job, memory=options["memory"], threads=options["threads"], progress=shown)
     if as_json:
-        click.echo(json.dumps(done.to_dict()))
+        say_json(done.to_dict())
     elif not quiet:
-        click.echo("\n".join(_rows(done.found, done.plan, job.shingles)))
+        say(*_rows(done.found, done.plan, job.shingles))
 
 
 def _rows(found: Inspection, plan: dict[str, Any], shingles: Shingles) -> list[str]:

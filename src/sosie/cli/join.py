@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +18,7 @@ from sosie.cli.options import (
     threshold_option,
 )
 from sosie.cli.progress import progress
+from sosie.cli.say import say, say_json
 from sosie.errors import UsageError
 from sosie.jobs.inputs import is_signatures
 from sosie.jobs.join import Joiner
@@ -62,10 +62,10 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         other = sides[1] if len(sides) > 1 else None
         report = job.run(sides[0], other, output, threads=options["threads"], progress=shown)
     if as_json:
-        click.echo(json.dumps(report.to_dict()))
+        say_json(report.to_dict())
     elif not quiet:
-        click.echo("\n".join([f"{report.pairs:,} pairs", *(f"Note: {warning}" for warning in report.warnings)]))
-        click.echo(f"Written to {Path(output.path) / 'pairs.parquet'}")
+        say(f"{report.pairs:,} pairs", *(f"Note: {warning}" for warning in report.warnings))
+        say(f"Written to {Path(output.path) / 'pairs.parquet'}")
 
 
 def _side(paths: tuple[str, ...], options: dict[str, Any]) -> Any:

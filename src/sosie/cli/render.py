@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
+from sosie.cli.say import say
 from sosie.report.summary import counted, of_reference, percent
+from sosie.shown import printable
 
 
 def render_report(report: Mapping[str, Any]) -> str:
@@ -36,7 +36,7 @@ def render_report(report: Mapping[str, Any]) -> str:
         f"{report['seconds']:>11.2f}s on {counted(report['threads'], 'thread')},"
         f" peak memory {max(stage['peak_memory_bytes'] for stage in report['stages']) / 2**20:,.0f} MiB",
     ]
-    return "\n".join(lines + [f"Note: {warning}" for warning in report["warnings"]])
+    return "\n".join(map(printable, lines + [f"Note: {warning}" for warning in report["warnings"]]))
 
 
 def _recall(report: Mapping[str, Any]) -> list[str]:
@@ -65,6 +65,6 @@ def _recall(report: Mapping[str, Any]) -> list[str]:
 def render_left_out(without_features: int, rejected: int) -> None:
     """Print how many documents have no features, and how many were rejected, if there are any."""
     if without_features:
-        click.echo(f"{without_features:,} without features")
+        say(f"{without_features:,} without features")
     if rejected:
-        click.echo(f"{rejected:,} rejected")
+        say(f"{rejected:,} rejected")

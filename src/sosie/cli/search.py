@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from sosie.cli.headings import HeadedCommand
 from sosie.cli.kinds import effort_options, efforts_of, windows_of
 from sosie.cli.options import READING, is_given, query_options, refuse_reading, run_options, source_of
 from sosie.cli.progress import progress
+from sosie.cli.say import say, say_json
 from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.index.registry import KINDS
@@ -84,14 +84,14 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         write_found(table, options["output"], form, options["overwrite"])
     if options["as_json"]:
         said = report.to_dict()
-        click.echo(json.dumps(said if options["output"] else {**said, "found": table.to_pylist()}))
+        say_json(said if options["output"] else {**said, "found": table.to_pylist()})
         return
     if not options["output"]:
         render_found(table, form)
     if not options["quiet"]:
-        click.echo(render_summary(report), err=not options["output"] and form != "table")
+        say(*render_summary(report).splitlines(), err=not options["output"] and form != "table")
         if options["output"]:
-            click.echo(f"Written to {options['output']}")
+            say(f"Written to {options['output']}")
 
 
 def _check(inputs: tuple[str, ...], options: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from sosie.cli.options import output_options, shingle_options, source_of, source_options
 from sosie.cli.progress import progress
 from sosie.cli.render import render_left_out
+from sosie.cli.say import say, say_json
 from sosie.cli.signer import form_of, signer_of, signer_options
 from sosie.jobs.sign import Signing
 from sosie.storage.output import Output
@@ -32,8 +32,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         output = Output(options["output"], options["overwrite"])
         report = job.run(source, output, reads=reads, threads=options["threads"], progress=shown)
     if options["as_json"]:
-        click.echo(json.dumps(report.to_dict()))
+        say_json(report.to_dict())
     elif not options["quiet"]:
-        click.echo(f"{report.signed:,} of {report.documents:,} documents signed ({spec.method}, {report.digest})")
+        say(f"{report.signed:,} of {report.documents:,} documents signed ({spec.method}, {report.digest})")
         render_left_out(report.without_features, report.rejected)
-        click.echo(f"Written to {options['output']}")
+        say(f"Written to {options['output']}")

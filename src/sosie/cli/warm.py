@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from sosie.cli.options import run_options
 from sosie.cli.progress import progress
+from sosie.cli.say import say, say_json
 from sosie.jobs.warm import warm
 
 
@@ -21,9 +20,9 @@ def command(threads: int | None, quiet: bool, as_json: bool) -> None:
     with progress(quiet or as_json) as shown:
         done = warm(threads=threads, progress=shown)
     if as_json:
-        click.echo(json.dumps(done.to_dict()))
+        say_json(done.to_dict())
     elif not quiet:
-        click.echo(
-            f"{done.compiled:,} kernels compiled in {done.seconds:.1f} s, {done.kernels - done.compiled:,} before"
-            f"\nKept in {done.folder}"
+        say(
+            f"{done.compiled:,} kernels compiled in {done.seconds:.1f} s, {done.kernels - done.compiled:,} before",
+            f"Kept in {done.folder}" if done.folder else "Kept nowhere: no folder for them can be written",
         )

@@ -58,6 +58,7 @@ def describe(source: Input, line: int) -> str:
     if source.table is not None:
         return f"{source.path}, row {line - 1} (counted from 0)"
     file, number = source.place(line)
+    file = source.path if source.spool is not None else file
     return file if source.files is not None else f"{file}, {format_of(source).unit} {number}"
 
 

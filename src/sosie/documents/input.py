@@ -64,8 +64,9 @@ class Input:
 
     `format` is what the suffix says ("csv" or "tsv"): `formats.format_of` gives the `Format` that reads it. Files of
     one document each that follow each other in one folder are one input, at the path of the folder: `files`. Data in
-    memory is an input, too: `table`. The path may be a URL. `delimiter` separates the fields of a record, and
-    `encoding` is that of the bytes, where they are not UTF-8; both only where the format reads them.
+    memory is an input, too: `table`. The path may be a URL. Of standard input it is what messages call it; the bytes
+    are in the file `spool`. `delimiter` separates the fields of a record, and `encoding` is that of the bytes, where
+    they are not UTF-8; both only where the format reads them.
     """
 
     path: str
@@ -79,6 +80,7 @@ class Input:
     max_expansion: int = MAX_EXPANSION
     delimiter: str | None = None
     encoding: str | None = None
+    spool: str | None = None
     table: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -92,11 +94,11 @@ class Input:
 
     def open(self, buffering: int = 0) -> BinaryIO:
         """Open the file to read its bytes."""
-        return open_file(self.path, buffering)
+        return open_file(self.spool or self.path, buffering)
 
     def openable(self) -> str | BinaryIO:
         """Return what Arrow can open: the path, or the open file where it is not on this machine."""
-        return self.open() if is_url(self.path) else self.path
+        return self.open() if is_url(self.path) else self.spool or self.path
 
     def check_expansion(self, expanded: int) -> None:
         """Raise if a file has expanded to more bytes than may be."""
@@ -112,7 +114,7 @@ class Input:
         if self.files is not None or self.table is not None:
             return
         try:
-            now = size_and_stamp(self.path)
+            now = size_and_stamp(self.spool or self.path)
         except (OSError, UsageError) as error:
             detail = getattr(error, "strerror", None) or error
             raise DataError(f"{self.path}: disappeared while it was being read ({detail}). Run again.") from error

@@ -17,7 +17,7 @@ from sosie.documents.places.remote import RemoteFile, is_url, list_url, local_pa
 from sosie.documents.places.saved import saved_files
 from sosie.documents.places.selection import FileOptions, Selection
 from sosie.documents.settle import settled
-from sosie.documents.standard_input import ARGUMENT, LABEL, spool_standard_input
+from sosie.documents.standard_input import ARGUMENT, LABEL, STANDARD, spool_standard_input
 from sosie.errors import UsageError
 
 _SCHEME = re.compile(r"://|::|/{2,}")
@@ -43,7 +43,7 @@ def list_inputs(
     _check_distinct(entries)
     inputs = [_with_options(source, options) for source in _inputs(entries, _names(entries))]
     _check_options(inputs, options)
-    named = {entry.path for entry in entries if entry.is_named}
+    named = {STANDARD if entry.root == ARGUMENT else entry.path for entry in entries if entry.is_named}
     return settled(inputs, named, options.texts)
 
 
@@ -66,12 +66,15 @@ class _Listing:
             return self._walk(argument)
         if os.path.lexists(argument):
             return [self._entry(argument)]
-        if not glob.has_magic(argument):
+        folder = _literal(argument)  # what exists is a path before it is a pattern
+        rest = argument[len(folder) :]
+        if not glob.has_magic(rest):
             raise UsageError(f"{argument}: no such file. Check the path.")
-        files = sorted(file for file in glob.glob(argument, recursive=True) if not os.path.isdir(file))
+        found = glob.glob(glob.escape(folder) + rest, recursive=True)
+        files = sorted(file for file in found if not os.path.isdir(file))
         if not files:
             raise UsageError(f"{argument}: matches no file. Check the pattern, or quote it if the shell expands it.")
-        root = argument[: next(at for at, letter in enumerate(argument) if letter in "*?[")].rpartition("/")[0]
+        root = (folder + rest[: next(at for at, letter in enumerate(rest) if letter in "*?[")]).rpartition("/")[0]
         chosen = [file for file in files if self._chooses(os.path.relpath(file, root or "."))]
         if not chosen:
             raise UsageError(f"{argument}: --include and --exclude leave none of its {len(files):,} files.")
@@ -176,6 +179,13 @@ class _Listing:
         return Entry(entry.path, name, folder, UNREADABLE, None, 0, 0, problem)
 
 
+def _literal(argument: str) -> str:
+    """Return the longest folder that a path begins with; nothing if there is none."""
+    while argument and not os.path.isdir(argument):
+        argument = os.path.dirname(argument)
+    return argument
+
+
 def _unknown(path: str) -> UsageError:
     return UsageError(f"{path}: unknown kind of file. {_advice()}")
 
@@ -243,7 +253,7 @@ def _names(entries: list[Entry]) -> list[str]:
     for piped in (entry.name for entry in entries if entry.root == ARGUMENT):
         if names.count(piped) > 1:
             raise UsageError(
-                f"-: standard input is called {piped}, and another input too. Give it once, or rename the file."
+                f"{STANDARD}: is called {piped}, and another input too. Give it once, or rename the file."
             )
     absolute = [_absolute(entry) for entry in entries if entry.root != ARGUMENT]
     parent = os.path.commonpath([os.path.dirname(file) for file in absolute])
@@ -273,14 +283,19 @@ def _inputs(entries: list[Entry], names: list[str]) -> Iterator[Input]:
         if whole is None:
             for place, entry in members:
                 size, time = entry.size, entry.mtime_ns
-                title = LABEL if root == ARGUMENT else None
-                yield Input(entry.path, names[place], entry.format, entry.compression, size, time, title=title)
+                made = Input(entry.path, names[place], entry.format, entry.compression, size, time)
+                yield _piped(made) if root == ARGUMENT else made
             continue
         first, last = members[0][0], members[-1][0] + 1
         files = DocumentFiles(entries[first:last], names[first:last])
         path = entries[first].path if last - first == 1 else root
-        size, title = sum(entry.size for entry in files.entries), LABEL if root == ARGUMENT else None
-        yield Input(path, names[first], whole, None, size, 0, files, title=title)
+        made = Input(path, names[first], whole, None, sum(entry.size for entry in files.entries), 0, files)
+        yield _piped(made) if root == ARGUMENT else made
+
+
+def _piped(made: Input) -> Input:
+    """Return an input of the copy of standard input as what people take it for."""
+    return replace(made, path=STANDARD, spool=made.path, title=LABEL)
 
 
 def _whole(entry: Entry) -> str | None:

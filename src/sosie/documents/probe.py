@@ -64,7 +64,7 @@ def find_columns(inputs: list[Input], wanted: Columns, patient: bool) -> Columns
 
 def _refuse_integers(source: Input, naming: Naming, columns: Columns) -> None:
     path = source.path
-    if source.files is not None:
+    if source.files is not None and source.spool is None:
         path = next(entry.path for entry in source.files.entries if entry.problem is None)
     raise UsageError(
         f"{path}: the ids of {naming.files} are {naming.ids}, and those of the first input are integers "

@@ -15,7 +15,8 @@ from sosie.errors import UsageError
 from sosie.storage.durable import naming
 
 ARGUMENT = "-"
-LABEL = "stdin"
+LABEL = "stdin"  # in ids and names of files
+STANDARD = "standard input"  # in messages
 _CHUNK = 1 << 20
 _SUFFIX = {kind: suffix for suffix, kind in reversed(SUFFIXES.items())}
 # One file for each stream: what was read once cannot be read again.
@@ -26,9 +27,9 @@ def spool_standard_input(kind: str) -> Entry:
     """Copy standard input to a temporary file, to be read as this kind; it is removed when the process ends."""
     stream = sys.stdin
     if stream is None or stream.closed:
-        raise UsageError("-: there is no standard input. Name a file, or pipe something in.")
+        raise UsageError(f"{STANDARD}: there is none. Name a file instead of -, or pipe something in.")
     if not hasattr(stream, "buffer"):
-        raise UsageError("-: standard input is text, not bytes. Replace sys.stdin by a stream that has a buffer.")
+        raise UsageError(f"{STANDARD}: is text, not bytes. Replace sys.stdin by a stream that has a buffer.")
     path = _spooled.get(stream)
     if path is None:
         path = _spooled[stream] = _copy(stream)

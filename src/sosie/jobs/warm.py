@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sosie.kernels.machine.compile import cache_directory, compiling, config, is_kept
+from sosie.kernels.machine.compile import compiling, is_kept
+from sosie.kernels.machine.kept import cache_directory, config
 from sosie.kernels.machine.side_by_side import Wanted, compile_side_by_side, imported
 from sosie.parallel import thread_count
 from sosie.report.timing import Progress, Silent
@@ -40,7 +41,7 @@ class Warmed:
 
     kernels: int
     compiled: int
-    folder: str
+    folder: str | None
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,7 +56,9 @@ def warm(*, threads: int | None = None, progress: Progress | None = None) -> War
     compiling.said = True  # it is what was asked for
     if missing:
         _compile(missing, thread_count(threads), progress or Silent())
-    return Warmed(len(kernels), len(missing), str(cache_directory()), round(time.perf_counter() - start, 1))
+    folder = cache_directory()
+    kept = None if folder is None else str(folder)
+    return Warmed(len(kernels), len(missing), kept, round(time.perf_counter() - start, 1))
 
 
 def _compile(missing: list[Wanted], processes: int, progress: Progress) -> None:

@@ -22,6 +22,7 @@ from rich.progress import Progress as Bars
 from rich.text import Text
 
 from sosie.report.timing import Progress, Silent
+from sosie.shown import printable
 
 
 class Rate(ProgressColumn):
@@ -53,7 +54,7 @@ class ProgressBars:
 
     def start(self, stage: str, total: int | None) -> None:
         """Begin a stage."""
-        self._task = self._bars.add_task(stage, total=total)
+        self._task = self._bars.add_task(printable(stage), total=total)
 
     def expect(self, total: int) -> None:
         """Say how many units there will be, as far as is known now."""

@@ -50,7 +50,7 @@ def test_what_else_is_compiled_in_the_process_is_no_news(tmp_path):
 def test_a_folder_that_cannot_be_written_is_said_and_replaced(tmp_path):
     file = tmp_path / "file"
     file.touch()
-    code = TWICE + "from sosie.kernels.machine.compile import cache_directory\nprint(cache_directory())"
+    code = TWICE + "from sosie.kernels.machine.kept import cache_directory\nprint(cache_directory())"
     done = run(code, file)
     warning, notice = done.stderr.splitlines()
     assert str(file) in warning and "cannot be written" in warning and "NUMBA_CACHE_DIR" in warning

@@ -16,9 +16,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from sosie.kernels.machine.compile import KERNELS, cache_directory, compiling
+from sosie.kernels.machine.compile import KERNELS, compiling
+from sosie.kernels.machine.kept import cache_directory
 from sosie.kernels.machine.signature import typed
 
 ENOUGH = 4  # functions, about a second's worth, which is what a process takes to start: for less there is none
@@ -46,8 +48,10 @@ def compile_side_by_side(wanted: Iterable[Wanted], processes: int, done: Callabl
         with lock:
             done(1)
 
-    beside = [sum(each.functions for each in file) for file in files[1:]]
-    others = [_Process(waiting, count) for _ in range(min(processes - 1, len(beside))) if sum(beside) >= ENOUGH]
+    beside, folder = [sum(each.functions for each in file) for file in files[1:]], cache_directory()
+    others = []
+    if sum(beside) >= ENOUGH and folder is not None:  # without a folder they could leave nothing
+        others = [_Process(waiting, count, folder) for _ in range(min(processes - 1, len(beside)))]
     try:
         while waiting:
             for each in waiting.popleft():
@@ -85,7 +89,7 @@ def imported(name: str) -> Any:
 class _Process:
     """Another process that compiles, and the thread that hands files of kernels to it until none is waiting."""
 
-    def __init__(self, waiting: deque[list[Wanted]], count: Callable[[Wanted], None]) -> None:
+    def __init__(self, waiting: deque[list[Wanted]], count: Callable[[Wanted], None], folder: Path) -> None:
         self._waiting, self._count = waiting, count
         self._left: list[Wanted] = []
         self._process = subprocess.Popen(
@@ -93,7 +97,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"NUMBA_CACHE_DIR": str(cache_directory().parent)},
+            env=os.environ | {"NUMBA_CACHE_DIR": str(folder.parent)},
             text=True,
         )
         self._thread = threading.Thread(target=self._hand_out, daemon=True, name="sosie-compile")
