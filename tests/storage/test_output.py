@@ -115,6 +115,7 @@ OLD = {
     "dedup": {
         "report.json": '{"format": "sosie-report"}',
         **dict.fromkeys(["report.html", "pairs.parquet", "clusters.parquet", "rejected.jsonl", "kept/a/b.txt"], ""),
+        **dict.fromkeys(["dropped/a.txt", "annotated/a.txt", "dropped.tsv", "annotations.tsv"], ""),
     },
     "join": {"report.json": '{"format": "sosie-join"}', "pairs.parquet": ""},
     "corpus": {"manifest.json": '{"format": "sosie-corpus"}', "documents.jsonl": "", "truth.parquet": ""},

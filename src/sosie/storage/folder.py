@@ -77,7 +77,7 @@ class Folder(os.PathLike[str]):
         try:
             descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=self.descriptor)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise StorageError(f"{path}: there is no such directory. Build the artefact again.") from error
+            raise StorageError(f"{path}: is missing. Build the artefact again.") from error
         try:
             yield Folder(path, self.place / name, descriptor)
         finally:

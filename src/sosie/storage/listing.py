@@ -105,7 +105,7 @@ def _json(path: Path) -> dict[str, Any]:
 _OLD: dict[str, tuple[set[str], set[str]]] = {
     "sosie-report": (
         {"report.json", "pairs.parquet", "clusters.parquet"},
-        {"report.html", "rejected.jsonl", "kept/", "dropped/", "annotated/"},
+        {"report.html", "rejected.jsonl", "kept/", "dropped/", "annotated/", "dropped.tsv", "annotations.tsv"},
     ),
     "sosie-join": ({"report.json", "pairs.parquet"}, {"rejected.jsonl"}),
     "sosie-corpus": ({"manifest.json", "documents.jsonl", "truth.parquet"}, set()),
@@ -136,4 +136,4 @@ def _named(directory: Path, part: str) -> set[str]:
 
 def _one_of(names: Collection[str]) -> Callable[[str], bool]:
     folders = tuple(name for name in names if name.endswith("/"))
-    return lambda name: name in names or (bool(folders) and name.startswith(folders))
+    return lambda name: name in names or name == LISTING or (bool(folders) and name.startswith(folders))

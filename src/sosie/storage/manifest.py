@@ -88,6 +88,11 @@ def read_manifest(directory: str | os.PathLike[str], kind: str | Collection[str]
     return read_folder(directory, lambda folder: _read_manifest(folder, kind))
 
 
+def checksum_of(directory: str | os.PathLike[str], kind: str) -> int:
+    """Return the checksum of a manifest, which covers those of all files that it lists."""
+    return int(read_manifest(directory, kind)["crc32"])
+
+
 def artefact_kind(directory: str | os.PathLike[str]) -> str | None:
     """Return what Sosie wrote to a directory, by the kind that its manifest says; None if that is not Sosie's.
 
