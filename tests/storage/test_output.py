@@ -478,7 +478,7 @@ def test_the_lock_tells_whether_a_process_lives_not_its_number(tmp_path):
 
 @pytest.mark.parametrize("moment", ["locked", "removed"])
 def test_a_new_folder_that_another_run_takes_for_a_leftover_is_made_again(tmp_path, monkeypatch, moment):
-    real, taken = working.lock_directory, []
+    real, taken = working.lock_path, []
 
     def locked(directory):
         if not taken:
@@ -488,7 +488,7 @@ def test_a_new_folder_that_another_run_takes_for_a_leftover_is_made_again(tmp_pa
                 taken.append(os.rmdir(directory))
         return real(directory)
 
-    monkeypatch.setattr(working, "lock_directory", locked)
+    monkeypatch.setattr(working, "lock_path", locked)
     with OutputDirectory(tmp_path / "out") as out:
         assert out.path.is_dir() and len(left_behind(tmp_path / "out")) == 1 + (moment == "locked")
     if moment == "locked":

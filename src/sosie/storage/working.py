@@ -34,7 +34,7 @@ class WorkingFolder:
             path = _unused(final, key)
             path.mkdir(0o700)
             try:
-                return cls(path, lock_directory(path))
+                return cls(path, lock_path(path))
             except (BlockingIOError, FileNotFoundError):
                 continue  # in the moment before the lock, another run has taken it for a leftover
 
@@ -69,7 +69,7 @@ def abandoned(final: Path, holding: str = ".") -> Iterator[WorkingFolder]:
         if not (path / holding).is_dir():
             continue
         try:
-            lock = lock_directory(path)
+            lock = lock_path(path)
         except (BlockingIOError, FileNotFoundError):
             continue
         if lock is not None:
@@ -104,17 +104,17 @@ def _unused(final: Path, key: str | None) -> Path:
     return final.parent / f"{_prefix(final)}{os.getpid()}-{tag}{secrets.token_hex(4)}"
 
 
-def lock_directory(directory: Path) -> int | None:
-    """Lock a directory for this process and return its descriptor, None where the file system knows no locks.
+def lock_path(path: Path) -> int | None:
+    """Lock a directory or a file for this process and return its descriptor, None where the file system knows no locks.
 
-    Raises if another process holds the lock, or has removed or renamed the directory meanwhile.
+    Raises if another process holds the lock, or has removed or renamed it meanwhile.
     """
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(descriptor), os.stat(directory)):
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
             return descriptor
-        raise FileNotFoundError(directory)
+        raise FileNotFoundError(path)
     except OSError as error:
         os.close(descriptor)
         if isinstance(error, BlockingIOError | FileNotFoundError):
