@@ -1,14 +1,16 @@
 """Write one small artefact of every kind as this version saves it, and what opening it gives: `tests/golden/files`.
 
-usage: python tools/golden_files.py          writes tests/golden/files/VERSION, which must not exist
+usage: python tools/golden_files.py [KIND...]          writes tests/golden/files/NAME, which must not exist
 
-A version that changes a format runs this once; the folders of earlier versions stay, and tests/test_old_files.py opens
-all of them. Nothing here is made again to make a test pass: what was written is a promise.
+A version that changes a format runs this once, for the kinds of artefacts (folders: index, signer, signatures,
+text-index, dedup, join) that it changes; the folders of earlier ones stay, and tests/test_old_files.py opens all of
+them. Nothing here is made again to make a test pass: what was written is a promise.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +21,7 @@ import numpy as np
 
 import sosie
 
+NAME = f"{sosie.__version__}-parts"  # the folder to write: the version, and what is new in its files
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden" / "files"
 WORDS = "amber birch cedar delta ember flint grove hazel ivory jade kelp larch maple north ochre pearl quartz".split()
 
@@ -163,7 +166,19 @@ def write(folder: Path) -> None:
     (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", "utf-8")
 
 
+def keep(folder: Path, kinds: list[str]) -> None:
+    """Remove all but some kinds, and the documents that they are made of."""
+    for path in folder.iterdir():
+        if path.is_dir() and path.name not in kinds:
+            shutil.rmtree(path)
+    file = folder / "expected.json"
+    expected = {name: said for name, said in json.loads(file.read_text("utf-8")).items() if (folder / name).exists()}
+    file.write_text(json.dumps(expected, indent=1) + "\n", "utf-8")
+
+
 if __name__ == "__main__":
-    here = FOLDER / sosie.__version__
+    here = FOLDER / NAME
     here.mkdir(parents=True)
     write(here)
+    if sys.argv[1:]:
+        keep(here, sys.argv[1:])

@@ -76,11 +76,14 @@ def corpus(tmp_path_factory) -> Path:
 
 
 def contents(out: Path) -> dict[str, bytes]:
-    """All files of an output, without the measured times and memory."""
+    """All files of an output, without the measured times and memory, and what they make of the list of files."""
     files = {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
     report = json.loads(files["report.json"])
     files["report.json"] = json.dumps({**report, "stages": None, "seconds": None}).encode()
     files["report.html"] = re.sub(rb'<section id="cost">.*?</section>', b"", files["report.html"], flags=re.S)
+    sizes = {**json.loads(files[".sosie"])["files"], "report.json": None, "report.html": None}
+    assert sizes.keys() == files.keys() - {".sosie"}
+    files[".sosie"] = json.dumps(sizes).encode()
     return files
 
 
@@ -113,9 +116,8 @@ def test_killed_at_any_change_of_the_file_system(corpus, expected, forked, tmp_p
         assert ended == -signal.SIGKILL
         if number % 5 == 0 and not out.exists():
             forked(killed_at, number // 2, corpus, out, False)
-        if not out.exists():
-            run(corpus, out)
-            assert not working_folders(out)
+        run(corpus, out)  # killed when the output was there already, it has succeeded
+        assert not working_folders(out)
         assert contents(out) == expected, number
         shutil.rmtree(out.parent)
     assert number > 100
@@ -370,8 +372,23 @@ def test_an_error_that_no_other_try_cures_leaves_nothing(corpus, tmp_path, monke
     assert not list(tmp_path.iterdir())
 
 
+def test_a_run_that_was_killed_when_it_was_done_has_succeeded(corpus, expected, tmp_path, caplog, monkeypatch):
+    out = tmp_path / "out"
+    JOB.run(source(corpus), output=out, threads=2)
+    before = {file: file.stat() for file in out.rglob("*")}
+    for step in ("write_page", "FinishedFiles"):
+        monkeypatch.setattr(f"sosie.jobs.stages.{step}", raises(AssertionError(step)))
+    for overwrite in (False, True):
+        caplog.clear()
+        result = JOB.run(source(corpus), output=Output(out, overwrite, resume=True), threads=2)
+        assert "an earlier try of this run has finished it" in caplog.text and "beginning" not in caplog.text
+        assert result.report["counts"] == json.loads(expected["report.json"])["counts"]
+        assert result.report["measured"] == json.loads(expected["report.json"])["measured"]
+    assert {file: file.stat() for file in out.rglob("*")} == before and not working_folders(out)
+
+
 def test_an_output_in_the_way_does_not_cost_the_checkpoints(corpus, expected, interrupted, tmp_path):
-    JOB.run(source(corpus), output=tmp_path / "other", threads=2)
+    OTHERS["keep"].run(source(corpus), output=tmp_path / "other", threads=2)
     shutil.copytree(tmp_path / "other", interrupted)
     with pytest.raises(UsageError, match=rf"not empty.*--overwrite\. {HINT}"):
         run(corpus, interrupted)

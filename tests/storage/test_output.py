@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from sosie.errors import DataError, StorageError, UsageError
-from sosie.storage import OutputDirectory, output, working
+from sosie.storage import OutputDirectory, exchange, output, replace, working
 from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.durable import sync as real_sync
 
@@ -31,7 +32,7 @@ def listing(folder):
 def test_it_appears_whole_and_leaves_nothing_beside(tmp_path):
     final = fill(tmp_path / "deep" / "out")
     assert (final / "kept" / "a.txt").read_text() == "a"
-    assert listing(final) == ["kept", "report.json"] and listing(final.parent) == ["out"]
+    assert listing(final) == [".sosie", "kept", "report.json"] and listing(final.parent) == ["out"]
 
 
 def test_nothing_appears_before_the_end(tmp_path):
@@ -63,15 +64,94 @@ def test_an_empty_directory_may_be_used_a_full_one_not(tmp_path):
 
 def test_overwrite_replaces_only_what_sosie_wrote(tmp_path):
     final = fill(tmp_path / "out")
-    (final / "extra").write_text("x")
     fill(final, "b", overwrite=True)
-    assert (final / "kept" / "a.txt").read_text() == "b" and not (final / "extra").exists()
-    assert listing(tmp_path) == ["out"]
-    for marker in ("{}", "[]", "nonsense", '{"format": "other"}'):
+    assert (final / "kept" / "a.txt").read_text() == "b" and listing(tmp_path) == ["out"]
+    (final / "report.json").write_text('{"format": "sosie-report", "edited": true}')
+    with pytest.raises(UsageError, match=r"out: holds report\.json, which was changed since Sosie wrote it\. Move"):
+        fill(final, overwrite=True)
+    (final / ".sosie").unlink()
+    for marker in ("{}", "[]", "nonsense", '{"format": "other"}', '{"format": "sosie-report"}'):
         (final / "report.json").write_text(marker)
         with pytest.raises(UsageError, match="not written by Sosie"):
             fill(final, overwrite=True)
     assert (final / "kept" / "a.txt").read_text() == "b"
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "kept/own.txt", "deep/er/own.txt", ".hidden", "link"])
+def test_what_sosie_did_not_write_stays(tmp_path, name):
+    final = fill(tmp_path / "out")
+    own = final / name
+    own.parent.mkdir(parents=True, exist_ok=True)
+    if name == "link":
+        own.symlink_to(tmp_path)
+    else:
+        own.write_text("mine")
+    with pytest.raises(UsageError, match=rf"out: holds {name}, which Sosie did not write\. Move it away, or choose"):
+        fill(final, "b", overwrite=True)
+    assert own.exists() and (final / "kept" / "a.txt").read_text() == "a" and listing(tmp_path) == ["out"]
+
+
+def test_what_came_during_the_run_or_at_the_last_moment_stays(tmp_path, monkeypatch):
+    final = fill(tmp_path / "out")
+    with pytest.raises(UsageError, match=r"holds notes\.txt"), OutputDirectory(final, overwrite=True) as out:
+        (out.path / "a").write_text("a")
+        (final / "notes.txt").write_text("mine")
+    (final / "notes.txt").unlink()
+    real = exchange.exchange
+
+    def late(first, second):
+        if not (first / "notes.txt").exists():
+            (final / "notes.txt").write_text("mine")
+        return real(first, second)
+
+    monkeypatch.setattr(exchange, "exchange", late)
+    with pytest.raises(UsageError, match=r"out: holds notes\.txt"):
+        fill(final, "b", overwrite=True)
+    assert (final / "notes.txt").read_text() == "mine" and (final / "kept" / "a.txt").read_text() == "a"
+    assert listing(tmp_path) == ["out"]
+
+
+OLD = {
+    "dedup": {
+        "report.json": '{"format": "sosie-report"}',
+        **dict.fromkeys(["report.html", "pairs.parquet", "clusters.parquet", "rejected.jsonl", "kept/a/b.txt"], ""),
+        **dict.fromkeys(["dropped/a.txt", "annotated/a.txt", "dropped.tsv", "annotations.tsv"], ""),
+    },
+    "join": {"report.json": '{"format": "sosie-join"}', "pairs.parquet": ""},
+    "corpus": {"manifest.json": '{"format": "sosie-corpus"}', "documents.jsonl": "", "truth.parquet": ""},
+    "index": {
+        "manifest.json": '{"format": "sosie-artefact", "kind": "index", "files": {"planes": {}}}',
+        "planes": "",
+        "rejected.jsonl": "",
+        "texts/manifest.json": '{"format": "sosie-artefact", "kind": "texts", "files": {"text_bytes": {}}}',
+        "texts/text_bytes": "",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", OLD)
+def test_an_output_without_a_list_is_replaced_if_all_its_names_are_those_that_sosie_writes(tmp_path, kind):
+    final = tmp_path / "out"
+    for name, content in OLD[kind].items():
+        (final / name).parent.mkdir(parents=True, exist_ok=True)
+        (final / name).write_text(content)
+    (final / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"holds notes\.txt, which Sosie did not write"):
+        fill(final, overwrite=True)
+    (final / "notes.txt").unlink()
+    fill(final, overwrite=True)
+    assert listing(final) == [".sosie", "kept", "report.json"] and listing(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("copied", ["report.json", ".sosie"])
+def test_a_copied_report_or_list_does_not_make_a_folder_sosies(tmp_path, copied):
+    made, own = fill(tmp_path / "made"), tmp_path / "own"
+    own.mkdir()
+    (own / copied).write_bytes((made / copied).read_bytes())
+    (own / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match=r"own: (was not written by Sosie|holds thesis\.txt)"):
+        fill(own, overwrite=True)
+    assert (own / "thesis.txt").read_text() == "years of work"
 
 
 def test_a_failed_run_keeps_the_output_it_would_have_replaced(tmp_path):
@@ -142,10 +222,10 @@ def test_everything_is_flushed_before_the_rename(tmp_path, monkeypatch):
         real_sync(path)
 
     monkeypatch.setattr("sosie.storage.durable.sync", sync)
-    monkeypatch.setattr(output, "sync", sync)
+    monkeypatch.setattr(replace, "sync", sync)
     fill(tmp_path / "out")
     before = [name for name, appeared in synced if not appeared]
-    assert set(before) == {"a.txt", "kept", "report.json", "output"} and before[-1] == "output"
+    assert set(before) == {".sosie", "a.txt", "kept", "report.json", "output"} and before[-1] == "output"
     assert (tmp_path.name, True) in synced
 
 
@@ -203,7 +283,7 @@ def test_a_failed_rename_is_taken_back_when_it_cannot_be_flushed(tmp_path, monke
             raise OSError(errno.EIO, "Input/output error")
         real_sync(path)
 
-    monkeypatch.setattr(output, "sync", sync)
+    monkeypatch.setattr(replace, "sync", sync)
     with pytest.raises(StorageError, match=r"out: .*Input/output"):
         fill(final, "b", overwrite=True)
     assert (final / "kept" / "a.txt").read_text() == "a" and listing(tmp_path) == ["out"]
@@ -236,7 +316,7 @@ def test_what_failed_is_kept_and_resumed_by_the_same_run(tmp_path):
         assert (out.path / "half").read_text() == "0123" and not list(out.scratch.iterdir())
         assert out.checkpoints.load("read")[0]["sizes"].tolist() == [0, 1, 2]
         assert left_behind(final) != [name] and len(left_behind(final)) == 1
-    assert listing(tmp_path) == ["out"] and listing(final) == ["half"]
+    assert listing(tmp_path) == ["out"] and listing(final) == [".sosie", "half"]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), MemoryError(), FileNotFoundError(2, "x", "in")])
@@ -342,17 +422,48 @@ def test_a_failure_at_the_start_keeps_what_can_be_resumed(tmp_path, monkeypatch)
         assert out.checkpoints.held
 
 
-def test_a_folder_whose_output_has_appeared_is_only_removed(tmp_path, caplog):
-    """Killed after the last rename: the output is whole, and nothing is left to do."""
-    final = tmp_path / "out"
-    with pytest.raises(StorageError):
-        leave(final)
-    os.rename(tmp_path / left_behind(final)[0] / "output", final)
+def finish(final, monkeypatch, **options):
+    """Write an output and a checkpoint; die when it has got its name, before the working folder is removed."""
+    with monkeypatch.context() as patch:
+        patch.setattr(working.WorkingFolder, "remove", working.WorkingFolder.release)
+        with OutputDirectory(final, key=KEY, resume=True, **options) as out:
+            (out.path / "half").write_text("whole")
+            out.checkpoints.save("read", {"sizes": np.arange(3)})
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+@pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.parametrize("removed", [True, False])
+def test_a_run_that_died_after_its_output_appeared_has_succeeded(
+    tmp_path, monkeypatch, caplog, replaces, exchanges, removed
+):
+    final = fill(tmp_path / "out") if replaces else tmp_path / "out"
+    if not exchanges:
+        monkeypatch.setattr(exchange, "exchange", lambda first, second: False)
+    finish(final, monkeypatch, overwrite=replaces)
+    if removed:
+        shutil.rmtree(tmp_path / left_behind(final)[0])
+    before = (final / "half").stat()
     caplog.clear()
+    with OutputDirectory(final, key=KEY, resume=True) as out:
+        assert out.is_finished and out.checkpoints.held is not removed and not list(out.path.iterdir())
+    assert f"{final}: an earlier try of this run has finished it" in caplog.text
+    assert listing(tmp_path) == ["out"] and (final / "half").stat() == before
+    for options in ({"key": OTHER, "resume": True}, {"key": KEY}):
+        with pytest.raises(UsageError, match="not empty"):
+            OutputDirectory(final, **options).__enter__()
+
+
+def test_an_output_of_the_same_run_that_is_not_whole_is_not_taken_for_finished(tmp_path, monkeypatch):
+    final = tmp_path / "out"
+    finish(final, monkeypatch)
+    (final / "half").unlink()
     with pytest.raises(UsageError, match="not empty"):
         OutputDirectory(final, key=KEY, resume=True).__enter__()
-    assert listing(tmp_path) == ["out"] and listing(final) == ["half"]
-    assert not caplog.text
+    with OutputDirectory(final, key=KEY, resume=True, overwrite=True) as out:
+        assert not out.is_finished and out.checkpoints.held
+        (out.path / "half").write_text("again")
+    assert (final / "half").read_text() == "again" and listing(tmp_path) == ["out"]
 
 
 def test_the_lock_tells_whether_a_process_lives_not_its_number(tmp_path):
@@ -367,7 +478,7 @@ def test_the_lock_tells_whether_a_process_lives_not_its_number(tmp_path):
 
 @pytest.mark.parametrize("moment", ["locked", "removed"])
 def test_a_new_folder_that_another_run_takes_for_a_leftover_is_made_again(tmp_path, monkeypatch, moment):
-    real, taken = working.lock_directory, []
+    real, taken = working.lock_path, []
 
     def locked(directory):
         if not taken:
@@ -377,7 +488,7 @@ def test_a_new_folder_that_another_run_takes_for_a_leftover_is_made_again(tmp_pa
                 taken.append(os.rmdir(directory))
         return real(directory)
 
-    monkeypatch.setattr(working, "lock_directory", locked)
+    monkeypatch.setattr(working, "lock_path", locked)
     with OutputDirectory(tmp_path / "out") as out:
         assert out.path.is_dir() and len(left_behind(tmp_path / "out")) == 1 + (moment == "locked")
     if moment == "locked":

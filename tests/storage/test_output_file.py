@@ -1,3 +1,4 @@
+import errno
 import os
 
 import pytest
@@ -49,3 +50,26 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
         path.write_text("new")
         final.write_text("theirs")
     assert final.read_text() == "theirs" and os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path):
+    (tmp_path / ".out.txt.sosie-999999999-abc").write_text("half")
+    (tmp_path / ".other.txt.sosie-999999999-abc").write_text("of another file")
+    with output_file(tmp_path / "out.txt", overwrite=True) as first:
+        first.write_text("first")
+        with output_file(tmp_path / "out.txt", overwrite=True) as second:
+            second.write_text("second")
+            assert sorted(os.listdir(tmp_path)) == sorted([".other.txt.sosie-999999999-abc", first.name, second.name])
+    assert sorted(os.listdir(tmp_path)) == [".other.txt.sosie-999999999-abc", "out.txt"]
+    assert (tmp_path / "out.txt").read_text() == "first"
+
+
+def test_without_locks_files_are_written_and_nothing_of_others_is_touched(tmp_path, monkeypatch):
+    def unsupported(descriptor, operation):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    (tmp_path / ".out.txt.sosie-999999999-abc").write_text("half")
+    monkeypatch.setattr("fcntl.flock", unsupported)
+    with output_file(tmp_path / "out.txt") as path:
+        path.write_text("whole")
+    assert sorted(os.listdir(tmp_path)) == [".out.txt.sosie-999999999-abc", "out.txt"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, BinaryIO
@@ -124,6 +125,18 @@ class Input:
     def changed(self) -> DataError:
         """Return the error that says so."""
         return DataError(f"{self.path}: changed while it was being read. Run again when nothing writes to it.")
+
+
+class Inputs(list[Input]):
+    """Inputs in their order, and the folders among them that were passed over, because Sosie wrote them.
+
+    >>> Inputs([], passed_over=["docs/out"]).passed_over
+    ('docs/out',)
+    """
+
+    def __init__(self, inputs: Iterable[Input], passed_over: Iterable[str] = ()) -> None:
+        super().__init__(inputs)
+        self.passed_over = tuple(passed_over)
 
 
 def label_of(name: str) -> str:

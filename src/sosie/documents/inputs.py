@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from sosie.documents.formats import CHOICES, FORMATS, STANDARD_INPUT, UNREADABLE, format_of, kind_of, readable
-from sosie.documents.input import DocumentFiles, Entry, Input
+from sosie.documents.input import DocumentFiles, Entry, Input, Inputs
 from sosie.documents.places.remote import RemoteFile, is_url, list_url, local_path
 from sosie.documents.places.saved import saved_files
 from sosie.documents.places.selection import FileOptions, Selection
@@ -28,10 +28,10 @@ _SPECIAL = {stat.S_IFIFO: "a fifo", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a 
 
 def list_inputs(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], options: FileOptions | None = None
-) -> list[Input]:
+) -> Inputs:
     """Expand paths, globs, folders and URLs: files of one of them are sorted, the order of the arguments is kept.
 
-    The path "-" is standard input.
+    The path "-" is standard input. Folders inside a folder that Sosie wrote are passed over, which is said.
     """
     options = options or FileOptions()
     arguments = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -44,7 +44,8 @@ def list_inputs(
     inputs = [_with_options(source, options) for source in _inputs(entries, _names(entries))]
     _check_options(inputs, options)
     named = {STANDARD if entry.root == ARGUMENT else entry.path for entry in entries if entry.is_named}
-    return settled(inputs, named, options.texts)
+    listing.selection.tell()
+    return Inputs(settled(inputs, named, options.texts), listing.selection.passed_over)
 
 
 class _Listing:
@@ -140,6 +141,7 @@ class _Listing:
                 with os.scandir(place) as listing:
                     found = [entry for entry in listing if not entry.name.startswith(".")]
                 if prefix and any(entry.name in _MARKERS and _is_output(entry.path) for entry in found):
+                    self.selection.passed_over.append(place.rstrip("/"))
                     continue
                 rows = saved_files(place.rstrip("/"), {entry.name for entry in found})
                 for entry in found:
@@ -157,6 +159,7 @@ class _Listing:
                 ) from error
         if not entries:
             self.selection.check()
+            self.selection.tell()
             raise UsageError(f"{folder}: holds no file that can be read. {_advice()}")
         entries.sort(key=lambda entry: entry.name)
         return entries

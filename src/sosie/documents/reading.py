@@ -17,7 +17,7 @@ from sosie.documents.format import Format
 from sosie.documents.formats import describe, format_of
 from sosie.documents.html import extract_pages
 from sosie.documents.ids import DocumentIds
-from sosie.documents.input import Input
+from sosie.documents.input import Input, Inputs
 from sosie.documents.order import join_orders
 from sosie.documents.seen import SeenIds
 from sosie.errors import DataError, SosieError
@@ -43,7 +43,7 @@ class Reading(Iterator[Batch]):
     `counts[i]` is the number of records in `inputs[i]`.
     """
 
-    def __init__(self, inputs: list[Input], columns: Columns, skip: bool, batch_size: int) -> None:
+    def __init__(self, inputs: Inputs, columns: Columns, skip: bool, batch_size: int) -> None:
         self.inputs = inputs
         self.columns = columns
         self.ids = DocumentIds(inputs, columns.id_type)

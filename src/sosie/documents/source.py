@@ -13,7 +13,7 @@ from sosie.documents.columns import Columns
 from sosie.documents.dialect import checked_delimiter, checked_encoding
 from sosie.documents.formats import format_of
 from sosie.documents.html import Content, load_resiliparse
-from sosie.documents.input import MAX_EXPANSION, Input
+from sosie.documents.input import MAX_EXPANSION, Input, Inputs
 from sosie.documents.inputs import list_inputs
 from sosie.documents.memory.given import Documents as Documents
 from sosie.documents.memory.given import Given, take, take_texts
@@ -158,10 +158,10 @@ class Source:
         self._load_extras(inputs)
         return Reading(inputs, columns, skip, self.batch_size).start(threads)
 
-    def inputs(self) -> list[Input]:
+    def inputs(self) -> Inputs:
         """List the inputs as they are now, each with how it is read."""
         if isinstance(self.paths, pa.Table):
-            return [replace(MEMORY, path=self._given.title or MEMORY.path, table=self.paths)]
+            return Inputs([replace(MEMORY, path=self._given.title or MEMORY.path, table=self.paths)])
         check_paths(self.paths)
         return list_inputs(self.paths, self._file_options())
 

@@ -27,12 +27,16 @@ _IRRELEVANT = ("paths", "_given", "batch_size", "format", "include", "exclude", 
 
 @dataclass(frozen=True, eq=False)
 class Workplace:
-    """A folder for temporary files, the folder that becomes the output, if there is one, and the checkpoints."""
+    """A folder for temporary files, the folder that becomes the output, if there is one, and the checkpoints.
+
+    What an earlier try of the same run has finished need not be written again: `is_finished`.
+    """
 
     scratch: Path
     target: Path | None
     checkpoints: Checkpoints
     annotate: bool = False
+    is_finished: bool = False
 
 
 @contextmanager
@@ -53,7 +57,8 @@ def workplace(
     files = [*other_files, *(path for path in paths if not is_url(path))]
     key = _key(job, sources, output.resume)
     with OutputDirectory(output.path, output.overwrite, files, key=key, resume=output.resume) as directory:
-        yield Workplace(directory.scratch, directory.path, directory.checkpoints, output.annotate)
+        checkpoints, finished = directory.checkpoints, directory.is_finished
+        yield Workplace(directory.scratch, directory.path, checkpoints, output.annotate, finished)
 
 
 def _key(job: Any, sources: list[tuple[Source, Reading]], resume: bool) -> str | None:

@@ -22,6 +22,8 @@ from sosie.features.shingles import Shingles
 from sosie.features.weighting import Weighting
 from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
+from sosie.storage.folder import Folder, read_folder
+from sosie.storage.working import set_aside
 from sosie.types import I64
 
 FORMATS = ("sosie-report", "sosie-join")
@@ -131,30 +133,35 @@ class Result:
 def load_result(path: str | os.PathLike[str]) -> Result:
     """Open a directory that `sosie dedup` or `sosie join` wrote."""
     directory = Path(path)
-    if not directory.is_dir():
+    if not directory.is_dir() and not any(set_aside(Path(os.path.realpath(directory)))):
         raise UsageError(f"{directory}: no such directory. Name one that `sosie dedup` or `sosie join` wrote.")
+    return read_folder(directory, _load)
+
+
+def _load(folder: Folder) -> Result:
+    if not folder.holds("report.json"):
+        raise StorageError(f"{folder}: has no report.json: neither `sosie dedup` nor `sosie join` wrote it.")
     try:
-        report = json.loads((directory / "report.json").read_text("utf-8"))
-    except FileNotFoundError:
-        raise StorageError(
-            f"{directory}: has no report.json: neither `sosie dedup` nor `sosie join` wrote it."
-        ) from None
+        with folder.open("report.json") as file:
+            report = json.loads(file.read().decode("utf-8"))
     except (OSError, ValueError) as error:
-        raise StorageError(f"{directory / 'report.json'}: cannot be read ({error}). Run again.") from error
+        raise StorageError(f"{folder.path / 'report.json'}: cannot be read ({error}). Run again.") from error
     form = report.get("format") if isinstance(report, dict) else None
     if form not in FORMATS:
-        raise StorageError(f"{directory / 'report.json'}: is no report of `sosie dedup` or `sosie join`.")
-    pairs = _table(directory / "pairs.parquet", ["a", "b"])
-    clusters = _table(directory / "clusters.parquet", ["id", "cluster", "kept"]) if form == "sosie-report" else None
-    return Result(directory, report, pairs, clusters)
+        raise StorageError(f"{folder.path / 'report.json'}: is no report of `sosie dedup` or `sosie join`.")
+    pairs = _table(folder, "pairs.parquet", ["a", "b"])
+    clusters = _table(folder, "clusters.parquet", ["id", "cluster", "kept"]) if form == "sosie-report" else None
+    return Result(folder.path, report, pairs, clusters)
 
 
-def _table(path: Path, columns: list[str]) -> Any:
+def _table(folder: Folder, name: str, columns: list[str]) -> Any:
+    path = folder.path / name
+    if not folder.holds(name):
+        raise StorageError(f"{path}: is missing, so the result is not whole. Run again.")
     try:
-        with pq.ParquetFile(path) as file:  # read_table would take folders called name=value for columns
+        # read_table would take folders called name=value for columns
+        with folder.open(name) as opened, pq.ParquetFile(opened) as file:
             table = file.read(columns)
-    except FileNotFoundError:
-        raise StorageError(f"{path}: is missing, so the result is not whole. Run again.") from None
     except (OSError, pa.ArrowException) as error:
         raise StorageError(f"{path}: cannot be read ({error}). Run again.") from error
     if table.column_names != columns:

@@ -7,10 +7,11 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from sosie.errors import MismatchError, StorageError, UsageError
-from sosie.index.files import SavedIndex, write_index
+from sosie.index.files import SavedIndex, write_index, write_index_files
 from sosie.index.ids import RowIds
 from sosie.shown import as_html, counted
 from sosie.storage.resident import physical_memory
@@ -138,11 +139,21 @@ class Index(ABC):
         wait until it is written: they may use the room behind the rows.
         """
         with self._lock:
-            state = self._state
-            parameters, arrays = self._saved(state)
-            arrays = {"removed": state.ids.removed, **arrays}
-            saved = SavedIndex(type(self).__name__, state.ids, self.digest, self.space, parameters, arrays)
-            write_index(directory, saved, overwrite=overwrite)
+            write_index(directory, self._to_save(), overwrite=overwrite)
+
+    def write(self, directory: Path, parts: Mapping[str, int]) -> None:
+        """Write the files of the index beside folders that belong to it; `parts` are the checksums of their manifests.
+
+        The directory is part of an output: use `save` for one that appears whole.
+        """
+        with self._lock:
+            write_index_files(directory, self._to_save(), parts)
+
+    def _to_save(self) -> SavedIndex:
+        state = self._state
+        parameters, arrays = self._saved(state)
+        arrays = {"removed": state.ids.removed, **arrays}
+        return SavedIndex(type(self).__name__, state.ids, self.digest, self.space, parameters, arrays)
 
     @classmethod
     def restored(cls, saved: SavedIndex) -> Self:

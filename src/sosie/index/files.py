@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from sosie.errors import SosieError, StorageError, UsageError
 from sosie.index.ids import RowIds
 from sosie.index.registry import CLASSES
+from sosie.storage.folder import Folder, read_folder
 from sosie.storage.ids import id_arrays, ids_of
-from sosie.storage.manifest import read_artefact, write_artefact
+from sosie.storage.manifest import MANIFEST, checksum_of, read_artefact, write_artefact
 from sosie.storage.output import OutputDirectory
 
 if TYPE_CHECKING:
@@ -52,7 +54,12 @@ def load_index(directory: str | os.PathLike[str]) -> HammingIndex | KeyIndex | W
     >>> load_index(folder).ids.to_pylist()
     ['a', 'b']
     """
+    return read_folder(directory, _load)
+
+
+def _load(directory: Folder) -> HammingIndex | KeyIndex | WordIndex:
     meta, arrays = read_artefact(directory, KIND)
+    check_parts(directory, meta.get("parts"))
     name = meta.get("class")
     if not isinstance(name, str) or name not in CLASSES:
         raise StorageError(f"{directory}: holds an index of the class {name!r}, unknown to this version. Update Sosie.")
@@ -68,6 +75,15 @@ def load_index(directory: str | os.PathLike[str]) -> HammingIndex | KeyIndex | W
 
 def write_index(directory: str | os.PathLike[str], saved: SavedIndex, *, overwrite: bool) -> None:
     """Write an index so that it appears whole."""
+    with OutputDirectory(directory, overwrite) as output:
+        write_index_files(output.path, saved)
+
+
+def write_index_files(directory: Path, saved: SavedIndex, parts: Mapping[str, int] | None = None) -> None:
+    """Write the files of an index to a directory without an artefact, last its manifest.
+
+    `parts` are the checksums of the manifests of the folders there that belong to it, by name.
+    """
     arrays, ids, kind = saved.arrays, saved.ids, None
     if not ids.numbered:
         kind = str(ids.type)
@@ -77,8 +93,25 @@ def write_index(directory: str | os.PathLike[str], saved: SavedIndex, *, overwri
     meta = {"class": saved.name, "parameters": saved.parameters, "rows": len(ids), "id_type": kind}
     if saved.space != saved.digest:
         meta["space"] = saved.space
-    with OutputDirectory(directory, overwrite) as output:
-        write_artefact(output.path, KIND, arrays, digest=saved.digest, meta=meta)
+    if parts is not None:
+        meta["parts"] = dict(parts)
+    write_artefact(directory, KIND, arrays, digest=saved.digest, meta=meta)
+
+
+def check_parts(folder: Folder, parts: Any) -> None:
+    """Refuse folders of an index that are not those it was written with.
+
+    `parts` is what its manifest says of them: by the name of each, which is also its kind, the checksum of its own
+    manifest, which covers those of its files. Manifests of versions that did not say it have None.
+    """
+    if parts is None:
+        return
+    if not isinstance(parts, dict) or not all(name.isidentifier() and type(parts[name]) is int for name in parts):
+        raise StorageError(f"{folder.path / MANIFEST}: describes its parts wrongly. Build the index again.")
+    for name, checksum in parts.items():
+        with folder.inside(name) as part:
+            if checksum_of(part, name) != checksum:
+                raise StorageError(f"{part}: does not fit the index: it is that of another. Build the index again.")
 
 
 def check_array(array: NDArray[Any], dtype: type, shape: tuple[int, ...]) -> None:

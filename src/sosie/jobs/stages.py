@@ -167,14 +167,18 @@ def list_pairs(collapsed: Collapsed, verified: VerifiedPairs) -> tuple[VerifiedP
 def write(outcome: Outcome, place: Workplace, checkpoints: Checkpoints, threads: int | None, stage: Progress) -> None:
     """Write the tables and the documents; files that an earlier try has finished are left as they are."""
     assert place.target is not None
+    if place.is_finished:
+        return
     finished = FinishedFiles(place.target, checkpoints)
     outcome.write_tables(place.target)
     outcome.write_documents(place.target, threads, stage.advance, place.annotate, finished)
 
 
 def write_report(result: Deduplication, place: Workplace, threads: int | None) -> None:
-    """Write report.json and report.html."""
+    """Write report.json and report.html, unless an earlier try has."""
     assert place.target is not None
+    if place.is_finished:
+        return
     result.report.write_json(place.target)
     write_page(result, place.target, threads)
 

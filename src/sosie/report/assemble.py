@@ -53,7 +53,11 @@ def report_on(
     counts = Counts.of(
         reading.documents, len(outcome.rejects), len(without), outcome.grouped, pairs, against=held is not None
     )
-    counts = replace(counts, dropped_without_features=int((~outcome.grouped.kept[without]).sum()))
+    counts = replace(
+        counts,
+        dropped_without_features=int((~outcome.grouped.kept[without]).sum()),
+        folders_passed_over=len(reading.inputs.passed_over) or None,
+    )
     recall = None if pairs.counters.get("bounded_lists") else pairs.recall
     return Report(
         parameters=parameters,

@@ -70,7 +70,8 @@ class Counts:
     """What came in and what became of it: documents = kept + dropped + rejected, or it raises.
 
     `dropped_against` went because of a reference, None where there was none. Of the documents `without_features`,
-    `dropped_without_features` went, because they are identical to another.
+    `dropped_without_features` went, because they are identical to another. `folders_passed_over` were not read, because
+    Sosie wrote them, None where there were none.
     """
 
     documents: int
@@ -83,6 +84,7 @@ class Counts:
     largest_cluster: int
     dropped_against: int | None = None
     dropped_without_features: int = 0
+    folders_passed_over: int | None = None
 
     def __post_init__(self) -> None:
         if self.documents != self.kept + self.dropped + self.rejected:

@@ -37,6 +37,8 @@ def warnings(numbers: Counts, counters: Counters, *, by_hashes: bool = False) ->
         bare, dropped = numbers.without_features, numbers.dropped_without_features
         gone = f"{dropped:,} dropped, identical to another byte for byte; {bare - dropped:,} " if dropped else ""
         said.append(f"{counted(bare, 'document')} without words: {gone}kept, and similar to nothing.")
+    if numbers.folders_passed_over:
+        said.append(f"{counted(numbers.folders_passed_over, 'folder')} that Sosie wrote passed over, not read.")
     return said
 
 

@@ -29,6 +29,7 @@ from sosie.search.windows import Places, Windows, documents_of, most_passages, p
 from sosie.shown import as_html, counted
 from sosie.signatures.signer import Signer
 from sosie.signatures.simhash import Simhash
+from sosie.storage.manifest import checksum_of
 from sosie.storage.output import OutputDirectory
 from sosie.storage.room import Room
 from sosie.types import F64, Bags, Keys, Matches, Signatures
@@ -286,13 +287,14 @@ class TextIndex:
     def write(self, output: OutputDirectory) -> None:
         """Write everything into an output that holds nothing yet; rejects logged in its scratch folder go with it."""
         with self._lock:
-            self.index.save(output.path)
             if self.has_signer:
                 self.signer.save(output.path / SIGNER)
             if self.texts is not None:
                 self.texts.save(output.path / TEXTS, output.scratch)
             if self.places is not None:
                 self.places.save(output.path / PASSAGES)
+            written = [part for part in PARTS if (output.path / part).exists()]
+            self.index.write(output.path, {part: checksum_of(output.path / part, part) for part in written})
             if (output.scratch / RejectLog.name).exists():
                 os.rename(output.scratch / RejectLog.name, output.path / RejectLog.name)
 

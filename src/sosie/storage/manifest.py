@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import stat
 import zlib
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from sosie.errors import StorageError, UsageError
 from sosie.parallel import ordered_map
 from sosie.storage.durable import naming, sync
+from sosie.storage.folder import Folder, read_folder
 
 FORMAT = "sosie-artefact"
 VERSION = 1
@@ -77,23 +77,20 @@ def read_artefact(
     """Return the manifest's own fields (digest, spec, rows, ...) and the arrays, memory-mapped read-only.
 
     Several kinds may be welcome. With `names`, which may be patterns ("part_*"), only those arrays are read; others may
-    be large. Sizes and checksums are verified first; every damage is a `StorageError` naming the file.
+    be large. Sizes and checksums are verified first; every damage is a `StorageError` naming the file. A directory that
+    is replaced meanwhile is read as it was, or as it is then: never some of both. One that is open is a `Folder`.
     """
-    folder = Path(directory)
-    manifest = read_manifest(folder, kind)
-    with naming(folder):
-        wanted = {name: entry for name, entry in manifest["files"].items() if _is_wanted(name, names)}
-        large = sum(entry["bytes"] for entry in wanted.values() if _is_sized(entry)) > _LARGE
-        read = ordered_map(lambda item: _read_array(folder, *item), wanted.items(), None if large else 1)
-        arrays = dict(zip(wanted, read, strict=True))
-    return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
+    return read_folder(directory, lambda folder: _read_artefact(folder, kind, names))
 
 
 def read_manifest(directory: str | os.PathLike[str], kind: str | Collection[str]) -> dict[str, Any]:
     """Return the whole manifest, checked; of the arrays it lists nothing is read."""
-    folder = Path(directory)
-    with naming(folder):
-        return _read_manifest(folder / MANIFEST, [kind] if isinstance(kind, str) else list(kind))
+    return read_folder(directory, lambda folder: _read_manifest(folder, kind))
+
+
+def checksum_of(directory: str | os.PathLike[str], kind: str) -> int:
+    """Return the checksum of a manifest, which covers those of all files that it lists."""
+    return int(read_manifest(directory, kind)["crc32"])
 
 
 def artefact_kind(directory: str | os.PathLike[str]) -> str | None:
@@ -160,9 +157,22 @@ def _checksum_of(file: IO[bytes]) -> int:
     return crc
 
 
-def _read_manifest(path: Path, kinds: list[str]) -> dict[str, Any]:
+def _read_artefact(
+    folder: Folder, kind: str | Collection[str], names: Collection[str] | None
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    manifest = _read_manifest(folder, kind)
+    with naming(folder):
+        wanted = {name: entry for name, entry in manifest["files"].items() if _is_wanted(name, names)}
+        large = sum(entry["bytes"] for entry in wanted.values() if _is_sized(entry)) > _LARGE
+        read = ordered_map(lambda item: _read_array(folder, *item), wanted.items(), None if large else 1)
+        arrays = dict(zip(wanted, read, strict=True))
+    return {name: value for name, value in manifest.items() if name not in _RESERVED}, arrays
+
+
+def _read_manifest(folder: Folder, kind: str | Collection[str]) -> dict[str, Any]:
+    path, kinds = folder.path / MANIFEST, [kind] if isinstance(kind, str) else list(kind)
     try:
-        with _open_regular(path) as file:
+        with naming(folder), folder.open(MANIFEST) as file:
             manifest = json.loads(file.read().decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise StorageError(f"{path}: is damaged: not JSON ({error}). Build the artefact again.") from error
@@ -196,12 +206,12 @@ def _is_wanted(name: str, names: Collection[str] | None) -> bool:
     return names is None or any(fnmatchcase(name, pattern) for pattern in names)
 
 
-def _read_array(folder: Path, name: str, entry: Any) -> NDArray[Any]:
+def _read_array(folder: Folder, name: str, entry: Any) -> NDArray[Any]:
     if not _NAME.fullmatch(name) or name == MANIFEST:
-        raise StorageError(f"{folder / MANIFEST}: {name!r} is not a plain file name. Build the artefact again.")
-    path = folder / name
+        raise StorageError(f"{folder.path / MANIFEST}: {name!r} is not a plain file name. Build the artefact again.")
+    path = folder.path / name
     dtype, shape, size = _checked_entry(path, entry)
-    with _open_regular(path) as file:
+    with folder.open(name) as file:
         found = os.fstat(file.fileno()).st_size
         if found != size:
             raise StorageError(f"{path}: is damaged: {found} bytes instead of {size}. Build the artefact again.")
@@ -233,18 +243,6 @@ def _checked_entry(path: Path, entry: Any) -> tuple[np.dtype[Any], tuple[int, ..
 
 def _is_sized(entry: Any) -> bool:
     return isinstance(entry, dict) and type(entry.get("bytes")) is int
-
-
-def _open_regular(path: Path) -> Any:
-    if not path.exists():
-        folder = path.parent
-        if folder.is_dir():
-            raise StorageError(f"{path}: there is no such file. Is this a directory that Sosie wrote?")
-        problem = "is a file" if folder.exists() else "there is no such directory"
-        raise StorageError(f"{folder}: {problem}. Name a directory that `sosie index` or `sosie sign` wrote.")
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise StorageError(f"{path}: is not a file.")
-    return open(path, "rb")
 
 
 def _checksum(manifest: Mapping[str, Any]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
@@ -13,13 +12,14 @@ from types import TracebackType
 
 from sosie.errors import SosieError, StorageError, UsageError
 from sosie.storage.checkpoint import Checkpoints
-from sosie.storage.durable import describe, naming, sync, sync_tree
-from sosie.storage.working import WorkingFolder, abandoned
+from sosie.storage.claim import Claim, claimed
+from sosie.storage.durable import describe, naming, sync_tree
+from sosie.storage.listing import check_written, is_written_by, write_listing
+from sosie.storage.replace import put_in_place, restore
+from sosie.storage.working import NEW, OUTPUT, REPLACED, WorkingFolder, abandoned
 
 HINT = "Run again with --resume to go on."
 _CURABLE = (OSError, StorageError, UsageError, MemoryError, KeyboardInterrupt, SystemExit)
-_MARKERS = ("report.json", "manifest.json")
-_REPLACED = "replaced"
 _log = logging.getLogger("sosie")
 
 
@@ -38,22 +38,24 @@ class Output:
 
 
 class OutputDirectory:
-    """Write into `path`; when the block ends well it is flushed and renamed to its final name, else removed.
+    """Write into `path`; when the block ends well it is flushed and gets its final name, else it is removed.
 
-    The final directory must not exist or be empty. `overwrite` replaces one that Sosie wrote: it holds a
-    `report.json` or `manifest.json` whose "format" begins with "sosie". `inputs` may not lie inside it. `scratch` is
-    a folder for temporary files; it never appears.
+    The final directory must not exist or be empty. `overwrite` replaces one that Sosie wrote, all of it: a list of its
+    files is in it (`storage.listing`). It is replaced in one step: whoever opens it has the old one or the new one.
+    With a `claim`, it is the caller who keeps other processes from replacing it meanwhile. `inputs` may not lie inside
+    it. `scratch` is a folder for temporary files; it never appears.
 
     A run with a `key` may write `checkpoints`. Then what it has written stays, hidden, when it is killed or fails with
     an error that another try can cure, and a run with the same key and `resume` goes on with it; any other run of the
-    same output removes it.
+    same output removes it. What such a run has finished already stays as it is (`is_finished`): nothing need be
+    written again.
 
     >>> import tempfile
     >>> final = Path(tempfile.mkdtemp()) / "out"
     >>> with OutputDirectory(final) as output:
     ...     _ = (output.path / "kept.txt").write_text("a rose")
-    >>> [file.name for file in final.iterdir()]
-    ['kept.txt']
+    >>> sorted(file.name for file in final.iterdir())
+    ['.sosie', 'kept.txt']
     """
 
     def __init__(
@@ -64,18 +66,21 @@ class OutputDirectory:
         *,
         key: str | None = None,
         resume: bool = False,
+        claim: Claim | None = None,
     ) -> None:
+        self.is_finished = False
         self.final = Path(os.path.realpath(final))
         self._overwrite = overwrite
         self._inputs = [Path(os.path.realpath(file)) for file in inputs]
         self._key = key
         self._resume = resume
+        self._claim = claim
         self._working: WorkingFolder | None = None
 
     @property
     def path(self) -> Path:
         """Where to write: on the file system of the final directory."""
-        return self._folder / "output"
+        return self._folder / OUTPUT
 
     @property
     def scratch(self) -> Path:
@@ -98,14 +103,17 @@ class OutputDirectory:
             self.final.parent.mkdir(parents=True, exist_ok=True)
             missing = self._recover()
             self._check_free()
-            if self._resume and self._working is None:
+            if self.is_finished:
+                _log.warning("%s: an earlier try of this run has finished it, so it stays as it is.", self.final)
+            elif self._resume and self._working is None:
                 _log.warning("%s: the run starts from the beginning.", missing)
             if self._working is None:
                 self._working = WorkingFolder.create(self.final, self._key)
             elif self._key is not None:
                 self._working.take_over(self.final, self._key)
+            for left in (self._folder / NEW, self._folder / REPLACED, self.scratch):
+                shutil.rmtree(left, ignore_errors=True)
             self.path.mkdir(exist_ok=True)
-            shutil.rmtree(self.scratch, ignore_errors=True)
             self.scratch.mkdir()
             _probe(self.path)
         except SosieError as error:
@@ -133,38 +141,39 @@ class OutputDirectory:
         self._leave(error)
 
     def _check_free(self) -> None:
+        """Refuse an output that may not be written; see whether this very run has finished it before."""
         if any(file.is_relative_to(self.final) for file in self._inputs):
             raise UsageError(f"{self.final}: holds inputs of this run. Choose another output directory.")
-        if not os.path.lexists(self.final):
+        if self._claim is not None or not self.final.is_dir() or not (self._overwrite or self._resume):
+            self._check_replaceable(self.final)
             return
-        if not self.final.is_dir():
+        with claimed(self.final):
+            self.is_finished = self._resume and self._key is not None and is_written_by(self.final, self._key)
+            if not self.is_finished:
+                self._check_replaceable(self.final)
+
+    def _check_replaceable(self, place: Path) -> None:
+        """Refuse to replace what is at a place, where the final directory is or has been moved to."""
+        if not os.path.lexists(place):
+            return
+        if not place.is_dir():
             raise UsageError(f"{self.final}: is a file. Choose another output directory.")
-        if not any(self.final.iterdir()):
+        if not any(place.iterdir()):
             return
         if not self._overwrite:
             raise UsageError(f"{self.final}: is not empty. Choose another directory or pass --overwrite.")
-        if not any(_written_by_sosie(self.final / marker) for marker in _MARKERS):
-            raise UsageError(
-                f"{self.final}: was not written by Sosie, so it is not replaced. Choose another directory."
-            )
+        check_written(place, self.final)
 
     def _commit(self) -> None:
         shutil.rmtree(self.scratch)
+        if self.is_finished:
+            return
+        write_listing(self.path, self._key)
         sync_tree(self.path)
-        replaced = self._folder / _REPLACED
-        if os.path.lexists(self.final):
-            self._check_free()
-            os.rename(self.final, replaced)
-        try:
-            os.rename(self.path, self.final)
-            sync(self._folder)
-            sync(self.final.parent)
-        except OSError:
-            if not self.path.exists():
-                os.rename(self.final, self.path)
-            if replaced.exists():
-                os.rename(replaced, self.final)
-            raise
+        # From here on this is not what a resumed run goes on with: after the exchange it is the old output.
+        new = self._folder / NEW
+        os.rename(self.path, new)
+        put_in_place(new, self.final, self._check_replaceable, self._claim)
 
     def _recover(self) -> str:
         """Put back an output that was being replaced; take what can be resumed, remove what else dead runs left.
@@ -172,9 +181,8 @@ class OutputDirectory:
         Returns why there is nothing to resume, if so.
         """
         missing = "There is nothing to resume"
+        restore(self.final)
         for left in abandoned(self.final):
-            if (left.path / _REPLACED).exists() and not os.path.lexists(self.final):
-                os.rename(left.path / _REPLACED, self.final)
             if self._can_resume(left):
                 if self._key is not None and left.belongs_to(self._key):
                     self._working = left
@@ -185,8 +193,7 @@ class OutputDirectory:
 
     def _can_resume(self, left: WorkingFolder) -> bool:
         """Whether a resumed run may go on with a folder, if it is of the same run."""
-        wanted = self._resume and self._working is None
-        return wanted and (left.path / "output").is_dir() and _checkpoints(left.path, self._key).held
+        return self._resume and self._working is None and _checkpoints(left.path, self._key).held
 
     def _leave(self, error: BaseException | None) -> None:
         """Let go of the working folder: kept, and said so, if another try can go on with it, else removed."""
@@ -225,10 +232,3 @@ def _probe(directory: Path) -> None:
     file.write_bytes(b"sosie")
     file.unlink()
 
-
-def _written_by_sosie(marker: Path) -> bool:
-    try:
-        content = json.loads(marker.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and str(content.get("format", "")).startswith("sosie")

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+# What is in such a folder: what is being written, the same when it is whole and about to take its place, and where
+# directories cannot be exchanged, what was in that place.
+OUTPUT, NEW, REPLACED = "output", "new", "replaced"
 _TAG = 16  # digits of a run's key that are part of the name
 
 
@@ -31,7 +34,7 @@ class WorkingFolder:
             path = _unused(final, key)
             path.mkdir(0o700)
             try:
-                return cls(path, lock_directory(path))
+                return cls(path, lock_path(path))
             except (BlockingIOError, FileNotFoundError):
                 continue  # in the moment before the lock, another run has taken it for a leftover
 
@@ -57,16 +60,39 @@ class WorkingFolder:
         self.release()
 
 
-def abandoned(final: Path) -> Iterator[WorkingFolder]:
-    """Yield the working folders that processes left behind when they died, locked by this one."""
-    pattern = re.compile(re.escape(_prefix(final)) + r"\d+-(?:[0-9a-f]+-)?\w+")
-    for name in sorted(filter(pattern.fullmatch, os.listdir(final.parent))):
+def abandoned(final: Path, holding: str = ".") -> Iterator[WorkingFolder]:
+    """Yield the working folders that processes left behind when they died, locked by this one.
+
+    With `holding`, only those that have a folder of this name inside.
+    """
+    for path in _beside(final):
+        if not (path / holding).is_dir():
+            continue
         try:
-            lock = lock_directory(final.parent / name)
+            lock = lock_path(path)
         except (BlockingIOError, FileNotFoundError):
             continue
         if lock is not None:
-            yield WorkingFolder(final.parent / name, lock)
+            yield WorkingFolder(path, lock)
+
+
+def set_aside(final: Path) -> Iterator[Path]:
+    """Yield what was at a path and is in a working folder, because it is being replaced by two renames.
+
+    Of a writer that died between the two, it is the output; one that lives has it replaced in a moment.
+    """
+    for path in _beside(final):
+        if (path / REPLACED).is_dir() and any((path / name).is_dir() for name in (NEW, OUTPUT)):
+            yield path / REPLACED
+
+
+def _beside(final: Path) -> Iterator[Path]:
+    pattern = re.compile(re.escape(_prefix(final)) + r"\d+-(?:[0-9a-f]+-)?\w+")
+    try:
+        names = sorted(filter(pattern.fullmatch, os.listdir(final.parent)))
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    yield from (final.parent / name for name in names)
 
 
 def _prefix(final: Path) -> str:
@@ -78,17 +104,17 @@ def _unused(final: Path, key: str | None) -> Path:
     return final.parent / f"{_prefix(final)}{os.getpid()}-{tag}{secrets.token_hex(4)}"
 
 
-def lock_directory(directory: Path) -> int | None:
-    """Lock a directory for this process and return its descriptor, None where the file system knows no locks.
+def lock_path(path: Path) -> int | None:
+    """Lock a directory or a file for this process and return its descriptor, None where the file system knows no locks.
 
-    Raises if another process holds the lock, or has removed or renamed the directory meanwhile.
+    Raises if another process holds the lock, or has removed or renamed it meanwhile.
     """
-    descriptor = os.open(directory, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(descriptor), os.stat(directory)):
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
             return descriptor
-        raise FileNotFoundError(directory)
+        raise FileNotFoundError(path)
     except OSError as error:
         os.close(descriptor)
         if isinstance(error, BlockingIOError | FileNotFoundError):

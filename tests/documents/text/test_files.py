@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.writing import all_kept, write
 
+import sosie
 from sosie.documents import Source, blocks, write_documents
 from sosie.documents.columns import Columns
 from sosie.documents.inputs import list_inputs
@@ -162,12 +163,19 @@ def test_links_and_special_files_are_named_and_never_followed(tmp_path):
     assert read(Source(folder / "l.txt")) == ([("l.txt", "2")], [])
 
 
-def test_what_sosie_wrote_below_a_folder_is_passed_over(tmp_path):
+def test_what_sosie_wrote_below_a_folder_is_passed_over_and_counted(tmp_path, caplog):
     fill(tmp_path, {"a.txt": "1", "out/report.json": json.dumps({"format": "sosie-report"}), "out/kept/a.txt": "1"})
     assert read(Source(tmp_path))[0] == [("a.txt", "1")]
+    assert f"1 folder that Sosie wrote passed over: {tmp_path}/out. To read what is in one, name it." in caplog.text
+    report = sosie.dedup(str(tmp_path)).report
+    assert report["counts"]["folders_passed_over"] == 1
+    assert report["warnings"][-1] == "1 folder that Sosie wrote passed over, not read."
+    assert "folders_passed_over" not in sosie.dedup(str(tmp_path / "a.txt")).report["counts"]
+    caplog.clear()
     assert read(Source(tmp_path / "out/kept"))[0] == [("a.txt", "1")]
     fill(tmp_path, {"out/report.json": '{"text": "2"}'})
     assert [name for name, _ in read(Source(tmp_path))[0]] == ["a.txt", "out/kept/a.txt", "out/report.json:1"]
+    assert not caplog.text
 
 
 def test_a_folder_without_files_that_can_be_read(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,10 @@ from functools import cache
 
 from sosie.documents.input import MAX_EXPANSION
 from sosie.errors import UsageError
+from sosie.shown import counted
+
+_log = logging.getLogger("sosie")
+_NAMED = 3  # folders that a message names
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class FileOptions:
 class Selection:
     """The patterns of one listing, and which of them have led to a file that can be read.
 
+    `passed_over` are folders that are not listed, whatever the patterns, because Sosie wrote them.
+
     >>> chosen = Selection(["*.py", "docs/**"], ["tests"])
     >>> [chosen.admits(name) for name in ("a/b.py", "docs/a/b.md", "tests/a.py", "c.md", "docs.md")]
     [True, True, False, False, False]
@@ -47,6 +54,7 @@ class Selection:
     unknown: dict[str, str] = field(default_factory=dict)
     is_asked: bool = False
     strict: bool = True
+    passed_over: list[str] = field(default_factory=list)
 
     def admits(self, name: str) -> bool:
         """Whether a path inside a folder is wanted."""
@@ -86,6 +94,16 @@ class Selection:
                     "they are: --format text reads each file as one document."
                 )
             raise UsageError(f"--include {glob!r}: matches no file. It is compared with paths inside the folders.")
+
+
+    def tell(self) -> None:
+        """Say which folders were passed over."""
+        if self.passed_over:
+            self.passed_over.sort()
+            shown = ", ".join(self.passed_over[:_NAMED])
+            more = f" and {len(self.passed_over) - _NAMED:,} more" if len(self.passed_over) > _NAMED else ""
+            held = f"{counted(len(self.passed_over), 'folder')} that Sosie wrote"
+            _log.warning("%s passed over: %s%s. To read what is in one, name it.", held, shown, more)
 
 
 @cache
