@@ -2,8 +2,8 @@
 
 `nogil` lets threads run kernels side by side, `cache` keeps the machine code between processes. No kernel takes a
 function as an argument: Numba cannot cache those. Numba's cache does not notice a change in a callee of another file,
-so the folder is named by a digest of all kernels, and of the processor and versions that they are compiled for: another
-state of any of these has another cache, and what is in a folder can be used.
+so the folder is named by a digest of all kernels, and of the processor, versions and checks of bounds that they are
+compiled for: another state of any of these has another cache, and what is in a folder can be used.
 
 Compiling takes seconds and happens once on a machine. Whoever waits for it is told, once, by the logger `sosie`, which
 writes to standard error where nobody set it up otherwise; not where SOSIE_COMPILE_NOTICE is 0.
@@ -92,7 +92,8 @@ def _digest() -> str:
     """Return what tells one state of the kernels, and what they are compiled for, from another."""
     digest = hashlib.sha256()
     machine = (llvm.get_host_cpu_name(), sorted(llvm.get_host_cpu_features().items()), config.CPU_NAME)
-    digest.update(repr((numba.__version__, platform.python_version(), machine, config.CPU_FEATURES)).encode())
+    settings = config.CPU_FEATURES, config.BOUNDSCHECK  # Numba itself would take unchecked code for checked one
+    digest.update(repr((numba.__version__, platform.python_version(), machine, *settings)).encode())
     kernels = Path(__file__).parent.parent
     for source in sorted(kernels.rglob("*.py")):
         digest.update(source.relative_to(kernels).as_posix().encode())
