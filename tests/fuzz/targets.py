@@ -1,4 +1,4 @@
-"""The table of targets; DOCUMENTS are files from anyone, ARTEFACTS what Sosie reads of what Sosie wrote."""
+"""The table of targets: DOCUMENTS are files from anyone, INDEXES and ARTEFACTS what Sosie reads of what it wrote."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.fuzz.target import Target
 KINDS = ("flat", "flat-numbered", "blocks", "multi", "probes", "probes-flips", "slices", "keys", "words")
 
 DOCUMENTS: dict[str, Target] = {name: Documents(files) for name, files in FORMATS.items()}
+INDEXES: dict[str, Target] = {**{f"index-{kind}": index_target(kind) for kind in KINDS}, "text-index": text_indexes()}
 ARTEFACTS: dict[str, Target] = {
-    **{f"index-{kind}": index_target(kind) for kind in KINDS},
-    "text-index": text_indexes(),
     "signatures": signatures(),
     "signer": signers(),
     "truth": TruthFiles(),
     "results": Results(),
     "checkpoints": CheckpointFolders(),
 }
-TARGETS = {**DOCUMENTS, **ARTEFACTS}
+TARGETS = {**DOCUMENTS, **INDEXES, **ARTEFACTS}
+GROUPS = {"documents": DOCUMENTS, "indexes": INDEXES, "artefacts": ARTEFACTS}

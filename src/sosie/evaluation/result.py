@@ -139,14 +139,42 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         raise StorageError(
             f"{directory}: has no report.json: neither `sosie dedup` nor `sosie join` wrote it."
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StorageError(f"{directory / 'report.json'}: cannot be read ({error}). Run again.") from error
     form = report.get("format") if isinstance(report, dict) else None
     if form not in FORMATS:
         raise StorageError(f"{directory / 'report.json'}: is no report of `sosie dedup` or `sosie join`.")
+    if wrong := _wrong_member(report):
+        raise StorageError(f"{directory / 'report.json'}: is damaged: {wrong!r} is not what Sosie writes. Run again.")
     pairs = _table(directory / "pairs.parquet", ["a", "b"])
     clusters = _table(directory / "clusters.parquet", ["id", "cluster", "kept"]) if form == "sosie-report" else None
     return Result(directory, report, pairs, clusters)
+
+
+def _wrong_member(report: dict[str, Any]) -> str | None:
+    """Return the first member, of those that are used, whose value is of another type than Sosie writes."""
+    parameters, counts = report.get("parameters", {}), report.get("counts", {})
+    for name, part in (("parameters", parameters), ("counts", counts)):
+        if not isinstance(part, dict):
+            return name
+    for part, kinds in ((report, _MEMBERS), (counts, _COUNTS), (parameters, _PARAMETERS)):
+        for name, kind in kinds.items():
+            if name in part and type(part[name]) not in kind:
+                return name
+    places = report.get("inputs", [])
+    return None if all(isinstance(place, dict) and isinstance(place.get("path"), str) for place in places) else "inputs"
+
+
+_MEMBERS = {"features": (int,), "across": (bool,), "inputs": (list,)}
+_COUNTS = {"documents": (int,), "rejected": (int,)}
+_PARAMETERS = {
+    "threshold": (float, int),
+    "similarity": (str,),
+    "weighting": (str,),
+    "method": (dict,),
+    "files": (dict,),
+    "wordless": (str,),
+}
 
 
 def _table(path: Path, columns: list[str]) -> Any:
