@@ -34,7 +34,7 @@ LARGEST = 1 << 16  # bytes of a case, about
 def mutated(random: Random, data: bytes, others: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
     """Return data with one to four changes, most often one; `others` are valid, too, and give pieces."""
     for _ in range(random.choice((1, 1, 1, 2, 2, 4))):
-        data = random.choice(CHANGES)(random, data, others, tokens)[: 2 * LARGEST]
+        data = random.choice(CHANGES)(random, data, others, tokens)[: 3 * LARGEST]
     return data
 
 
@@ -115,9 +115,14 @@ def _token(random: Random, data: bytes, others: Sequence[bytes], tokens: Sequenc
 
 
 def _repeat(random: Random, data: bytes, others: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """Repeat what may open something, thousands of times: depth and length are attacks of their own."""
-    at, piece = _place(random, data), random.choice((random.choice(tokens), _piece(random, data))) or b"x"
-    return data[:at] + piece * min(random.choice((2, 10, 100, 10_000)), LARGEST // len(piece)) + data[at:]
+    """Repeat what may open something, thousands of times, and perhaps something else after it: depth is an attack."""
+    at, made = _place(random, data), b""
+    openers = [token for token in tokens if token[:1] in b'<{["'] or tokens
+    for _ in range(random.choice((1, 2, 2))):
+        piece = random.choice((random.choice(openers), random.choice(openers), _piece(random, data))) or b"x"
+        times = min(random.choice((10, 1_000, 10_000)), LARGEST // len(piece))
+        made += b"".join(piece.replace(b"%d", b"%d" % number) for number in range(times))
+    return data[:at] + made + data[at:]
 
 
 def _splice(random: Random, data: bytes, others: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
@@ -125,4 +130,4 @@ def _splice(random: Random, data: bytes, others: Sequence[bytes], tokens: Sequen
     return data[: _place(random, data)] + other[_place(random, other) :]
 
 
-CHANGES = (_flip, _flip, _flip, _set, _set, _cut, _remove, _insert, _token, _token, _repeat, _splice)
+CHANGES = (_flip, _flip, _flip, _set, _set, _cut, _remove, _insert, _token, _token, _repeat, _repeat, _splice)
