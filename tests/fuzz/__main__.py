@@ -27,13 +27,12 @@ def main() -> int:
             return started.fuzz(name, seed, given.trials)
 
     print(f"SOSIE_FUZZ_SEED={seed}\n{HEADER}", flush=True)
-    failures: list[str] = []
+    failed = False
     with ThreadPoolExecutor(given.workers) as pool:
         for tally in pool.map(fuzz, names):
-            print(tally, flush=True)
-            failures += tally.failures
-    print(*failures, sep="\n\n")
-    return bool(failures)
+            print(tally, *tally.failures, sep="\n", flush=True)
+            failed = failed or bool(tally.failures)
+    return failed
 
 
 if __name__ == "__main__":

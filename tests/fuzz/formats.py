@@ -136,6 +136,8 @@ _HTML_TOKENS = (
         b"<p ",
         b"<a<a",
         b"<div>x</div>",
+        b"<p>x",
+        b"</div><div>x",
         b"='",
         b"&",
         b"&#x110000;",
