@@ -49,24 +49,22 @@ def crafted(random: Random, seed: Path, others: list[Path], folder: Path) -> Cas
 
 
 def _craft_array(random: Random, place: Path) -> None:
-    manifest = json.loads((place / MANIFEST).read_text("utf-8"))
-    files = [name for name in sorted(manifest["files"]) if (place / name).is_file()]
-    if not files:
+    listed = _listed(place)
+    if not listed:
         return
-    name = random.choice(files)
-    entry = manifest["files"][name]
+    name = random.choice(sorted(listed))
+    entry = listed[name]
     try:
-        array = np.frombuffer((place / name).read_bytes(), entry["dtype"]).copy()
-    except (TypeError, ValueError):
+        array, sides = np.frombuffer((place / name).read_bytes(), entry["dtype"]).copy(), [*entry["shape"]]
+        rest = int(np.prod(sides[1:])) or 1
+    except (KeyError, OSError, TypeError, ValueError):
         return  # an earlier change has made it something else
     array = _changed(random, array)
     (place / name).write_bytes(array.tobytes())
 
     def said(manifest: dict[str, Any]) -> None:
-        shape = list(entry["shape"])
-        if len(shape) == 1 or array.size != np.prod(shape):
-            rest = int(np.prod(shape[1:])) or 1
-            shape = [array.size // rest, *shape[1:]] if array.size % rest == 0 else [array.size]
+        whole = array.size % rest == 0
+        shape = [array.size // rest, *sides[1:]] if sides and whole else [array.size]
         crc = zlib.crc32(array.tobytes())
         manifest["files"][name] = {"dtype": array.dtype.str, "shape": shape, "bytes": array.nbytes, "crc32": crc}
 
@@ -84,6 +82,8 @@ def _changed(random: Random, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any
         return array.astype(random.choice(["|u1", "<u4", "<i8", "<u8", "<f8", "<i4"]))
     if way < 0.35:
         return np.array(random.sample(array.tolist(), size), array.dtype)
+    if array.dtype.kind == "b":
+        return ~array
     limits = np.iinfo(array.dtype) if array.dtype.kind in "iu" else np.finfo(array.dtype)
     for _ in range(random.choice((1, 1, 2, 16))):
         at, other = random.randrange(size), array[random.randrange(size)].item()
@@ -133,6 +133,12 @@ def _exchange(random: Random, path: Path, other: Path) -> None:
         shutil.copytree(other / name, path / name)
         return
     shutil.copyfile(other / name, path / name)
-    if name != MANIFEST:
-        entry = json.loads((other / MANIFEST).read_text("utf-8"))["files"].get(name)
-        rewritten(path, lambda manifest: manifest["files"].update({name: entry} if entry else {}))
+    entry = _listed(other).get(name)
+    if entry and _listed(path):
+        rewritten(path, lambda manifest: manifest["files"].update({name: entry}))
+
+
+def _listed(place: Path) -> dict[str, Any]:
+    """Return the files that a manifest lists, as far as it still does."""
+    files = json.loads((place / MANIFEST).read_text("utf-8")).get("files")
+    return {name: entry for name, entry in files.items() if isinstance(entry, dict)} if isinstance(files, dict) else {}
