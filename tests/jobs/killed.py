@@ -7,6 +7,7 @@ child for ever. So a process is started that has run the job once, so that kerne
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import itertools
 import json
 import os
@@ -53,22 +54,19 @@ def run_whole(corpus: str, out: str) -> None:
 def killed_at(number: int, corpus: str, out: str, spilled: bool) -> None:
     if spilled:
         auto.SPILL = 0
-    _at_event(number, CHANGES, _die)
+    at_event(number, CHANGES, die)
     run(corpus, out)
 
 
 def killed_after(seconds: float, corpus: str, out: str) -> None:
-    threading.Timer(seconds, _die).start()
+    threading.Timer(seconds, die).start()
     run(corpus, out)
 
 
 def full_from(number: int, code: int, corpus: str, out: str) -> int:
     """Run while nothing can be created from the n-th time on; return 3 for the right error."""
 
-    def refuse() -> None:
-        raise OSError(code, os.strerror(code))
-
-    _at_event(number, CREATES, refuse)
+    at_event(number, CREATES, lambda: refuse(code))
     return failed_well(corpus, out, os.strerror(code))
 
 
@@ -90,16 +88,22 @@ def failed_well(corpus: str, out: str, reason: str) -> int:
     return 0
 
 
-def _at_event(number: int, events: set[str], action: Callable[[], None]) -> None:
-    """Call an action when this process changes the file system for the n-th time, and each time after that."""
+def at_event(number: int, events: set[str], action: Callable[[], None], once: bool = False, read: str = "?") -> None:
+    """Call an action when this process changes the file system for the n-th time, and each time after, unless `once`.
+
+    Files below the folder `read` count when they are opened to be read, too.
+    """
     count = itertools.count(1)
 
     def happens() -> None:
-        if next(count) >= number:
+        at = next(count)
+        if at == number or (at > number and not once):
             action()
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in events and (event != "open" or (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR)):
+        if event not in events:
+            return
+        if event != "open" or (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR) or str(arguments[0]).startswith(read):
             happens()
 
     sys.addaudithook(hook)
@@ -108,26 +112,33 @@ def _at_event(number: int, events: set[str], action: Callable[[], None]) -> None
         setattr(os, name, lambda *arguments, real=real: (happens(), real(*arguments))[1])
 
 
-def _die() -> None:
+def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Forks:
-    """The process that forks."""
+def refuse(code: int) -> None:
+    raise OSError(code, os.strerror(code))
 
-    def __init__(self, corpus: Path) -> None:
+
+class Forks:
+    """The process that forks; it does the first action itself, so that kernels are loaded."""
+
+    def __init__(self, first: Callable[..., object], *arguments: object) -> None:
         command = [sys.executable, "-c", "from tests.jobs.killed import _serve; _serve()"]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
         )
-        self(run_once, corpus)
+        self._ask("here", first, *arguments)
 
     def __call__(self, action: Callable[..., object], *arguments: object) -> int:
         """Run an action in a forked child and return how it ended: what it returned, or minus a signal."""
+        return self._ask("forked", action, *arguments)
+
+    def _ask(self, where: str, action: Callable[..., object], *arguments: object) -> int:
         asked, answers = self._process.stdin, self._process.stdout
         assert asked is not None and answers is not None
         values = [str(value) if isinstance(value, Path) else value for value in arguments]
-        asked.write(json.dumps([action.__name__, values]) + "\n")
+        asked.write(json.dumps([where, action.__module__, action.__name__, values]) + "\n")
         asked.flush()
         return _answer(answers)
 
@@ -153,9 +164,9 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a run prints is no answer
     for line in sys.stdin:
-        name, arguments = json.loads(line)
-        action = globals()[name]
-        ended = action(*arguments) or 0 if action is run_once else _forked(action, *arguments)
+        where, module, name, arguments = json.loads(line)
+        action = getattr(importlib.import_module(module), name)
+        ended = action(*arguments) or 0 if where == "here" else _forked(action, *arguments)
         print(ended, file=answers, flush=True)
 
 

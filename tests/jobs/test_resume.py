@@ -32,6 +32,7 @@ from tests.jobs.killed import (
     killed_at,
     limited_to,
     run,
+    run_once,
     run_whole,
     source,
     working_folders,
@@ -101,7 +102,7 @@ def expected(corpus, tmp_path_factory) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def forked(corpus, expected):
     """Run an action in a child process and return how it ended: what it returned, or minus a signal."""
-    forks = Forks(corpus)
+    forks = Forks(run_once, corpus)
     yield forks
     forks.stop()
 

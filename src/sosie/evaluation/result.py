@@ -144,14 +144,43 @@ def _load(folder: Folder) -> Result:
     try:
         with folder.open("report.json") as file:
             report = json.loads(file.read().decode("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StorageError(f"{folder.path / 'report.json'}: cannot be read ({error}). Run again.") from error
     form = report.get("format") if isinstance(report, dict) else None
     if form not in FORMATS:
         raise StorageError(f"{folder.path / 'report.json'}: is no report of `sosie dedup` or `sosie join`.")
+    if wrong := _wrong_member(report):
+        damaged = f"is damaged: {wrong!r} is not what Sosie writes. Run again."
+        raise StorageError(f"{folder.path / 'report.json'}: {damaged}")
     pairs = _table(folder, "pairs.parquet", ["a", "b"])
     clusters = _table(folder, "clusters.parquet", ["id", "cluster", "kept"]) if form == "sosie-report" else None
     return Result(folder.path, report, pairs, clusters)
+
+
+def _wrong_member(report: dict[str, Any]) -> str | None:
+    """Return the first member, of those that are used, whose value is of another type than Sosie writes."""
+    parameters, counts = report.get("parameters", {}), report.get("counts", {})
+    for name, part in (("parameters", parameters), ("counts", counts)):
+        if not isinstance(part, dict):
+            return name
+    for part, kinds in ((report, _MEMBERS), (counts, _COUNTS), (parameters, _PARAMETERS)):
+        for name, kind in kinds.items():
+            if name in part and type(part[name]) not in kind:
+                return name
+    places = report.get("inputs", [])
+    return None if all(isinstance(place, dict) and isinstance(place.get("path"), str) for place in places) else "inputs"
+
+
+_MEMBERS = {"features": (int,), "across": (bool,), "inputs": (list,)}
+_COUNTS = {"documents": (int,), "rejected": (int,)}
+_PARAMETERS = {
+    "threshold": (float, int),
+    "similarity": (str,),
+    "weighting": (str,),
+    "method": (dict,),
+    "files": (dict,),
+    "wordless": (str,),
+}
 
 
 def _table(folder: Folder, name: str, columns: list[str]) -> Any:

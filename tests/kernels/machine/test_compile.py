@@ -76,3 +76,20 @@ def test_the_logger_is_that_of_the_package(caplog):
         compiling.say()
         compiling.say()
     assert [record.getMessage() for record in caplog.records] == [NOTICE]
+
+
+BEYOND = """
+import numpy as np
+from sosie.kernels.machine.sort import _insert
+try:
+    _insert(np.arange(8)[:2], np.int64(0), STOP)
+except IndexError:
+    print("checked")
+"""
+
+
+def test_checks_of_bounds_never_take_what_was_compiled_without_them(tmp_path):
+    within, beyond = (BEYOND.replace("STOP", str(stop)) for stop in (2, 3))
+    assert run(within, tmp_path, NUMBA_BOUNDSCHECK="0").stdout == ""
+    assert run(beyond, tmp_path, NUMBA_BOUNDSCHECK="1").stdout == "checked\n"
+    assert run(within, tmp_path, NUMBA_BOUNDSCHECK="0").stderr == "", "both are kept, side by side"

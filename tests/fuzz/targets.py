@@ -1,0 +1,23 @@
+"""The table of targets: DOCUMENTS are files from anyone, INDEXES and ARTEFACTS what Sosie reads of what it wrote."""
+
+from __future__ import annotations
+
+from tests.fuzz.artefacts import index_target, signatures, signers, text_indexes
+from tests.fuzz.documents import Documents
+from tests.fuzz.formats import FORMATS
+from tests.fuzz.results import CheckpointFolders, Results, TruthFiles
+from tests.fuzz.target import Target
+
+KINDS = ("flat", "flat-numbered", "blocks", "multi", "probes", "probes-flips", "slices", "keys", "words")
+
+DOCUMENTS: dict[str, Target] = {name: Documents(files) for name, files in FORMATS.items()}
+INDEXES: dict[str, Target] = {**{f"index-{kind}": index_target(kind) for kind in KINDS}, "text-index": text_indexes()}
+ARTEFACTS: dict[str, Target] = {
+    "signatures": signatures(),
+    "signer": signers(),
+    "truth": TruthFiles(),
+    "results": Results(),
+    "checkpoints": CheckpointFolders(),
+}
+TARGETS = {**DOCUMENTS, **INDEXES, **ARTEFACTS}
+GROUPS = {"documents": DOCUMENTS, "indexes": INDEXES, "artefacts": ARTEFACTS}
