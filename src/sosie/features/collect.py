@@ -183,8 +183,9 @@ class FeatureSpill:
             if self._counts is not None and features.counts is not None:
                 self._counts.append(features.counts[here])
             if self._tags is not None:
-                unknown = np.full(len(features.hashes[here]), UNKNOWN, np.uint32)
-                self._tags.append(unknown if features.tags is None else features.tags[here])
+                size = len(features.hashes[here])
+                known = None if features.tags is None else features.tags[here]
+                self._tags.append(np.full(size, UNKNOWN, np.uint32) if known is None else known)
         self._sizes.append(features.sizes)
 
     def features(self) -> Features:
