@@ -90,7 +90,7 @@ def test_the_features_are_those_of_dedup(folder):
 def test_the_plan_follows_the_rule_of_dedup(folder, monkeypatch):
     found = inspect(Source("in.jsonl", on_error="skip").batches())
     plan = plan_of(found, Deduplicator())
-    assert plan["method"] == "exact" and plan["feature_bytes"] == 8 * found.features and not plan["features_on_disk"]
+    assert plan["method"] == "exact" and plan["feature_bytes"] == 12 * found.features and not plan["features_on_disk"]
     monkeypatch.setattr(auto, "physical_memory", lambda: 2 * plan["list_bytes"] + 4)
     assert plan_of(found, Deduplicator()) == plan
     monkeypatch.setattr(auto, "physical_memory", lambda: 2 * plan["list_bytes"] - 4)

@@ -183,8 +183,8 @@ class FeatureSpill:
             if self._counts is not None and features.counts is not None:
                 self._counts.append(features.counts[here])
             if self._tags is not None:
-                unknown = np.full(len(features.hashes[here]), UNKNOWN, np.uint32)
-                self._tags.append(unknown if features.tags is None else features.tags[here])
+                some, known = features.hashes[here], features.tags
+                self._tags.append(np.full(len(some), UNKNOWN, np.uint32) if known is None else known[here])
         self._sizes.append(features.sizes)
 
     def features(self) -> Features:

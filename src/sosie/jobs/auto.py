@@ -19,6 +19,7 @@ from sosie.storage.size import show_size
 
 SIMHASH_BITS = 256
 SPILL = IN_MEMORY  # bytes of features, and of keys, beyond which they are kept on disk
+FEATURE_BYTES = 12  # a hash and a tag
 POSTING_BYTES = 32  # what the exact join keeps for each feature of a prefix
 DOCUMENT_BYTES = 160  # what is kept for each document, whatever the method
 FREQUENCY_BYTES = 32  # what counting document frequencies takes for each feature, at most

@@ -8,7 +8,7 @@ from typing import Any
 from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
 from sosie.evaluation.inspection import Inspection, inspect
-from sosie.jobs.auto import choose_method, in_memory, list_bytes
+from sosie.jobs.auto import FEATURE_BYTES, choose_method, in_memory, list_bytes
 from sosie.jobs.parameters import DedupParameters
 from sosie.jobs.warm import prepare
 from sosie.report.report import describe
@@ -87,7 +87,7 @@ def plan_of(found: Inspection, job: DedupParameters, memory: int | None = None) 
         "weighting": job.weighting,
         "memory": memory,
         "features": found.features,
-        "feature_bytes": 8 * found.features,
+        "feature_bytes": FEATURE_BYTES * found.features,
         "features_on_disk": 8 * found.features > in_memory(memory),
         "list_bytes": list_bytes(job, found.features, found.usable) if method == "exact" else None,
     }
