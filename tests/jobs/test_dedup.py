@@ -194,7 +194,7 @@ def test_output_jsonl(documents, tmp_path):
     out = tmp_path / "out"
     result = sosie.dedup(tmp_path / "in.jsonl", 0.7, output=out)
     assert sorted(path.name for path in out.iterdir()) == [
-        *("clusters.parquet", "dropped", "kept", "pairs.parquet", "report.html", "report.json")
+        *(".sosie", "clusters.parquet", "dropped", "kept", "pairs.parquet", "report.html", "report.json")
     ]
     kept = (out / "kept" / "in.jsonl").read_text("utf-8").splitlines()
     assert kept == [line for line, stays in zip(lines, result.mask, strict=True) if stays]  # byte for byte

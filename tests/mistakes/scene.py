@@ -39,6 +39,8 @@ def arrange() -> None:
     done("sign", "docs.jsonl", "-o", "longer", "--bits", "128")
     done("index", "build", "docs.jsonl", "-o", "index", "--method", "simhash")
     done("dedup", "docs.jsonl", "-o", "result")
+    shutil.copytree("result", "noted")
+    Path("noted/notes.txt").write_text("pair 3 is no duplicate\n")
     shutil.copytree("index", "newer")
     manifest = json.loads(Path("newer/manifest.json").read_text())
     Path("newer/manifest.json").write_text(json.dumps({**manifest, "version": 99}))

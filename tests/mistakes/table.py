@@ -103,6 +103,7 @@ OUTPUTS = [
     Mistake("no output", "sosie dedup docs.jsonl", "output", "-o DIR"),
     Mistake("an output that is there", "sosie dedup docs.jsonl -o result", "result", "--overwrite"),
     Mistake("a folder of mine", "sosie dedup docs.jsonl -o mine --overwrite", "mine", "Choose another directory"),
+    Mistake("a note of mine in an output", "sosie dedup docs.jsonl -o noted --overwrite", "notes.txt", "Move it away"),
     Mistake("the output where the inputs are", "sosie dedup folder -o folder", "folder", "Choose another"),
 ]
 INDEXES = [
