@@ -115,3 +115,15 @@ def test_files_that_are_not_there_or_not_read(tmp_path, name):
     written(tmp_path, "t.xlsx", "x")
     with pytest.raises(UsageError, match=name):
         read_truth(tmp_path / name, TEXT)
+
+
+def test_brackets_without_end_are_no_line_of_pairs(tmp_path):
+    with pytest.raises(DataError, match=r"t\.jsonl: the first line is not JSON"):
+        read_truth(written(tmp_path, "t.jsonl", '{"a":' * 100_000), TEXT)
+
+
+def test_ids_of_a_table_that_are_not_utf_8(tmp_path):
+    broken = pa.array([b"\xff\xfe"]).view(pa.string())
+    pq.write_table(pa.table({"a": broken, "b": ["y"]}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"t\.parquet: is not a truth file of its kind .*UTF8"):
+        read_truth(tmp_path / "t.parquet", TEXT)

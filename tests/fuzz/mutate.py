@@ -32,7 +32,10 @@ LARGEST = 1 << 16  # bytes of a case, about
 
 
 def mutated(random: Random, data: bytes, others: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """Return data with one to four changes, most often one; `others` are valid, too, and give pieces."""
+    """Return data with one bit flipped anywhere, or one to four changes; `others` are valid, too, and give pieces."""
+    if data and random.random() < 0.3:
+        at = random.randrange(len(data))
+        return data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]
     for _ in range(random.choice((1, 1, 1, 2, 2, 4))):
         data = random.choice(CHANGES)(random, data, others, tokens)[: 3 * LARGEST]
     return data

@@ -31,6 +31,7 @@ def read_truth(path: str | os.PathLike[str], id_type: Any) -> Any:
         raise UsageError(f"{path}: unknown kind of file. A truth file is one of {READ}.")
     try:
         table = read(path)
+        table.validate(full=True)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file. Check the path.") from None
     except OSError as error:
@@ -100,7 +101,7 @@ def _read_jsonl(path: str) -> Any:
         return pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.string())})
     try:
         first = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: the first line is not JSON ({error}).") from error
     if not isinstance(first, dict):
         raise DataError(f"{path}: each line is a JSON object with two ids, for example {{'a': 1, 'b': 2}}.")
