@@ -6,6 +6,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 from typing import TypeVar
 
 import numpy as np
@@ -27,31 +29,75 @@ def thread_count(threads: int | None) -> int:
 
 
 def ordered_map(
-    function: Callable[[T], R], items: Iterable[T], threads: int | None = None, *, ahead: int = 2
+    function: Callable[[T], R], items: Iterable[T], threads: int | None = None, *, ahead: int = 2, apart: bool = False
 ) -> Iterator[R]:
     """Apply a function on threads and yield the results in the order of the items.
 
-    At most `ahead` items per thread are under way, so a stream of any length needs bounded memory.
+    At most `ahead` items per thread are under way, so a stream of any length needs bounded memory. With `apart`, even
+    one thread is not that of the caller, and nobody waits for it who is interrupted: for what only computes, however
+    long, in code that no signal reaches.
 
     >>> list(ordered_map(lambda x: x * x, range(5), threads=3))
     [0, 1, 4, 9, 16]
     """
     workers = thread_count(threads)
-    if workers == 1:
+    if workers == 1 and not apart:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(workers) as pool:
+    most = 0 if workers == 1 else ahead * workers
+    pool: _Threads | ThreadPoolExecutor = _Threads(workers) if apart else ThreadPoolExecutor(workers)
+    with pool:
         waiting: deque[Future[R]] = deque()
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))
-                if len(waiting) > ahead * workers:
+                if len(waiting) > most:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
             for future in waiting:
                 future.cancel()
+
+
+class _Threads:
+    """Threads that a process does not wait for when it ends, nor anyone else where something went wrong."""
+
+    def __init__(self, count: int) -> None:
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._count = count
+        self._threads: list[Thread] = []
+
+    def __enter__(self) -> _Threads:
+        return self
+
+    def submit(self, function: Callable[[T], R], item: T) -> Future[R]:
+        """Let the next thread that is free do it."""
+        future: Future[R] = Future()
+
+        def task() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(item))
+                except BaseException as error:
+                    future.set_exception(error)
+
+        if len(self._threads) < self._count:
+            self._threads.append(Thread(target=self._work, daemon=True, name="sosie-apart"))
+            self._threads[-1].start()
+        self._tasks.put(task)
+        return future
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        for _thread in self._threads:
+            self._tasks.put(None)
+        if kind is None:
+            for thread in self._threads:
+                thread.join()
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task()
 
 
 def spans(offsets: NDArray[np.int64], size: int) -> list[tuple[int, int]]:
