@@ -1,5 +1,6 @@
 """Work on threads: in order, bounded, and errors come through."""
 
+import signal
 import threading
 
 import numpy as np
@@ -103,3 +104,34 @@ def test_thread_counts():
     for wrong in (0, -1):
         with pytest.raises(UsageError, match="threads"):
             thread_count(wrong)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that signal")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_is_computed_apart_is_not_waited_for(threads):
+    begun, ends = threading.Event(), threading.Event()
+
+    def stuck(item: int) -> int:
+        begun.set()
+        assert ends.wait(60)
+        return item
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            list(ordered_map(stuck, range(9), threads, apart=True))
+        assert begun.is_set()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        ends.set()
+
+
+def test_results_computed_apart_come_in_order_and_errors_come_through():
+    assert list(ordered_map(lambda x: x * x, range(50), 3, apart=True)) == [x * x for x in range(50)]
+    assert list(ordered_map(lambda x: x * x, range(50), 1, apart=True)) == [x * x for x in range(50)]
+    with pytest.raises(ZeroDivisionError):
+        list(ordered_map(lambda x: 1 // x, [1, 0, 1], 2, apart=True))

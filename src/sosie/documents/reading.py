@@ -108,7 +108,8 @@ class Reading(Iterator[Batch]):
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
         pieces = read_pieces(self.inputs, self.columns.names, threads, self._watch)
-        for source, records in ordered_map(partial(decode_piece, columns=self.columns), pieces, threads):
+        decode = partial(decode_piece, columns=self.columns)
+        for source, records in ordered_map(decode, pieces, threads, apart=True):
             if isinstance(records, SosieError):
                 raise records
             yield from self._number(source, records)

@@ -102,7 +102,7 @@ def collect(
             spill.append(reference[0])
             wordless.append(reference[2])
         for features, bare in ordered_map(
-            lambda span: features_of(span, counts, stand_in, key), texts(), room.threads, ahead=AHEAD
+            lambda span: features_of(span, counts, stand_in, key), texts(), room.threads, ahead=AHEAD, apart=True
         ):
             spill.append(features)
             wordless.append(bare)

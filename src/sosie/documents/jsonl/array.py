@@ -14,7 +14,7 @@ from sosie.documents import blocks
 from sosie.documents.blocks import BOM, read_chunks
 from sosie.documents.format import NoDocumentsError
 from sosie.documents.input import Input
-from sosie.documents.jsonl.blocks import BLANK, LINE_BYTES
+from sosie.documents.jsonl.blocks import BLANK, LINE_BYTES, strip_ends, strip_starts
 from sosie.documents.jsonl.record import Members, members_of
 from sosie.errors import DataError
 from sosie.types import I64
@@ -216,32 +216,24 @@ def _separators(data: bytes) -> tuple[I64, int | None]:
 
 
 _IS_MARK = np.isin(np.arange(256), list(b'"{}[],'))
-_IS_BLANK = np.isin(np.arange(256), list(BLANK))
 
 
 def _escaped(array: NDArray[np.uint8], quotes: I64) -> NDArray[np.bool_]:
     """Whether an odd number of backslashes stands before each quote."""
-    run, at = np.zeros(len(quotes), np.int64), quotes - 1
-    moving = np.flatnonzero(at >= 0)
-    while len(moving):
-        moving = moving[array[at[moving]] == ord("\\")]
-        run[moving] += 1
-        at[moving] -= 1
-        moving = moving[at[moving] >= 0]
-    return np.asarray(run % 2 == 1)
+    slashes = np.flatnonzero(array == ord("\\"))
+    begins = np.ones(len(slashes), bool)
+    begins[1:] = slashes[1:] != slashes[:-1] + 1
+    first = slashes[begins]  # of each run
+    run = np.searchsorted(first, quotes) - 1
+    last = np.append(slashes[:-1][begins[1:]], slashes[-1:])
+    behind = (run >= 0) & (last[run] == quotes - 1)
+    return np.asarray(behind & ((quotes - first[run]) % 2 == 1))
 
 
 def _stripped(data: bytes, starts: I64, ends: I64) -> ArrayBlock:
     """Return elements without the blanks around them."""
-    array = np.frombuffer(data, np.uint8)
-    starts, ends = starts.copy(), ends.copy()
-    moving = np.arange(len(starts))
-    while len(moving := moving[(starts[moving] < ends[moving]) & _IS_BLANK[array[starts[moving]]]]):
-        starts[moving] += 1
-    moving = np.arange(len(starts))
-    while len(moving := moving[(starts[moving] < ends[moving]) & _IS_BLANK[array[ends[moving] - 1]]]):
-        ends[moving] -= 1
-    return ArrayBlock(data, starts, ends)
+    starts = strip_starts(data, starts, ends)
+    return ArrayBlock(data, starts, strip_ends(data, starts, ends))
 
 
 def _head(source: Input, size: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,10 @@ from sosie.types import I64
 # Beyond this a line is taken for something else than one object, so that memory stays bounded.
 LINE_BYTES = 256 << 20
 BLANK = b" \t\r\n"
-_OPEN, _CLOSE, _NEWLINE, _RETURN = b"{}\n\r"
+_OPEN, _CLOSE, _NEWLINE = b"{}\n"
+_IS_BLANK = np.isin(np.arange(256), list(BLANK))
+_BLANKS = re.compile(rb"[ \t\r\n]*+")
+_STEPS = 8  # blanks that all spans lose side by side, before those that have more lose theirs one span at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +91,56 @@ def find_lines(block: bytes) -> Lines:
     starts = np.zeros(total, np.int64)
     starts[1:] = ends[:-1] + 1
     unusual = np.flatnonzero(data[starts] != _OPEN)
-    blank = [line for line in unusual if not block[starts[line] : ends[line]].strip(BLANK)]
-    objects = all(block[starts[line] : ends[line]].lstrip(BLANK)[:1] in (b"{", b"") for line in unusual)
+    first = strip_starts(block, starts[unusual], ends[unusual])
+    is_blank = first == ends[unusual]
+    objects = bool(np.all(data[first[~is_blank]] == _OPEN))
     numbers = None
-    if blank:
-        numbers = np.delete(np.arange(total), blank)
+    if is_blank.any():
+        numbers = np.delete(np.arange(total), unusual[is_blank])
         starts, ends = starts[numbers], ends[numbers]
     return Lines(starts, ends, numbers, total, objects and _all_close(block, data, starts, ends))
 
 
+def strip_starts(block: bytes, starts: I64, ends: I64) -> I64:
+    r"""Return where spans begin without the blanks before them, their ends if they are blank.
+
+    >>> strip_starts(b"  a\n \n", np.array([0, 4]), np.array([3, 5])).tolist()
+    [2, 5]
+    """
+    data, starts = np.frombuffer(block, np.uint8), starts.copy()
+    moving = np.arange(len(starts))
+    for _ in range(_STEPS):
+        moving = moving[starts[moving] < ends[moving]]
+        moving = moving[_IS_BLANK[data[starts[moving]]]]
+        if not len(moving):
+            return starts
+        starts[moving] += 1
+    for span in moving.tolist():  # few spans begin with many blanks
+        found = _BLANKS.match(block, starts[span], ends[span])
+        starts[span] = found.end() if found else starts[span]
+    return starts
+
+
+def strip_ends(block: bytes, starts: I64, ends: I64) -> I64:
+    r"""Return where spans end without the blanks after them, their starts if they are blank.
+
+    >>> strip_ends(b"a \n\n", np.array([0, 3]), np.array([2, 3])).tolist()
+    [1, 3]
+    """
+    data, ends = np.frombuffer(block, np.uint8), ends.copy()
+    moving = np.arange(len(starts))
+    for _ in range(_STEPS):
+        moving = moving[starts[moving] < ends[moving]]
+        moving = moving[_IS_BLANK[data[ends[moving] - 1]]]
+        if not len(moving):
+            return ends
+        ends[moving] -= 1
+    for span in moving.tolist():
+        ends[span] = starts[span] + len(block[starts[span] : ends[span]].rstrip(BLANK))
+    return ends
+
+
 def _all_close(block: bytes, data: Any, starts: I64, ends: I64) -> bool:
-    last = data[ends - 1]
-    returns = np.flatnonzero(last == _RETURN)
-    last[returns] = data[ends[returns] - 2]
-    unusual = np.flatnonzero(last != _CLOSE)
-    return all(block[starts[line] : ends[line]].rstrip(BLANK).endswith(b"}") for line in unusual)
+    unusual = np.flatnonzero(data[ends - 1] != _CLOSE)
+    last = strip_ends(block, starts[unusual], ends[unusual])
+    return bool(np.all(data[last - 1] == _CLOSE))
