@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sosie.arrays import I64
 from sosie.kernels.machine.compile import kernel
 from sosie.kernels.text import elements as e
-from sosie.kernels.text import tags as t
+from sosie.kernels.text import page_tags as t
 from sosie.kernels.text.elements import (
     Elements,
     add_format,
