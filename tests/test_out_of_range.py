@@ -107,6 +107,14 @@ def test_more_candidates_than_rows_are_all_rows():
     assert index.search(rows, 1).rows.tolist() == list(range(50))
 
 
+@pytest.mark.parametrize("options", [{"candidates": None}, {"breadth": 1.5}, {"j": "1"}, {"candidates": True}])
+def test_efforts_in_whole_numbers(options):
+    with pytest.raises(UsageError, match="must be at least"):
+        sosie.SliceSearch(**options)
+    with pytest.raises(UsageError, match="probes must be a whole number"):
+        sosie.ProbeSearch(1.5)
+
+
 def test_a_radius_below_0_is_named():
     with pytest.raises(UsageError, match="radius"):
         sosie.join(Signatures(np.arange(3, dtype=np.uint64)), radius=-1)
