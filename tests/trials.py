@@ -35,7 +35,7 @@ def run_trials(module, folder, count, first=SEED):
         command = [sys.executable, "-m", "tests.trials", module, str(folder), str(first), str(last)]
         try:
             done = subprocess.run(
-                command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, timeout=TIMEOUT + count // 10
+                command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, timeout=TIMEOUT + count
             )
             output, code, errors = done.stdout, done.returncode, done.stderr
         except subprocess.TimeoutExpired as late:

@@ -16,7 +16,7 @@ from sosie.arrays import I64 as I64
 from sosie.arrays import U32 as U32
 from sosie.arrays import U64 as U64
 from sosie.arrays import Bools as Bools
-from sosie.arrays import check_column, check_offsets, read_only
+from sosie.arrays import check_column, check_offsets, check_rows, read_only
 from sosie.errors import MismatchError
 from sosie.found import Clusters as Clusters
 from sosie.found import Counters as Counters
@@ -92,6 +92,7 @@ class Features:
         >>> some.hashes.tolist(), some.offsets.tolist()
         ([4, 5, 0, 1, 2], [0, 2, 5])
         """
+        check_rows("rows", rows, len(self))
         starts, stops = self.offsets[rows], self.offsets[rows + 1]
         ends = offsets_of(stops - starts)
         if len(rows) and (starts[1:] == stops[:-1]).all():

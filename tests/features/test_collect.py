@@ -73,3 +73,27 @@ def test_nothing_is_written_where_it_is_not_worth_it(source, tmp_path):
     reading = source.batches()
     save_collection(checkpoints, reading, collect(reading, Shingles(), Room(tmp_path)))
     assert not checkpoints.folder.exists()
+
+
+def test_a_collection_that_does_not_fit_is_read_again(source, tmp_path, caplog):
+    checkpoints = Checkpoints(tmp_path / "checkpoints", "key", forced=True)
+    reading = source.batches()
+    save_collection(checkpoints, reading, collect(reading, Shingles(), Room(tmp_path)))
+    arrays, _ = checkpoints.load("read")
+    whole = {name: np.array(array) for name, array in arrays.items()}
+    for name, array in whole.items():
+        longer, other = np.concatenate([array, array[:1]]), array.astype(np.float32)
+        for made in [longer, other, array[:-1]] if array.size else [other, np.zeros(3, array.dtype)]:
+            checkpoints.save("read", whole | {name: made})
+            caplog.clear()
+            again = source.batches()
+            if load_collection(checkpoints, again) is None:
+                assert "its work is done again" in caplog.text and again.documents == 0, name
+            else:
+                assert name in ("features.hashes", "rejects.lines", "id_bytes") and made is longer  # unread
+    for name in ("features.offsets", "firsts", "id_offsets", "rejects.ends", "columns.documents"):
+        for value in (-1, 2**40):
+            changed = whole[name].copy()
+            changed[1] = value
+            checkpoints.save("read", whole | {name: changed})
+            assert load_collection(checkpoints, source.batches()) is None

@@ -1,5 +1,6 @@
 """Indexes whose files were made up, with right checksums: run by test_crafted.py through tests/trials.py."""
 
+import copy
 import json
 import shutil
 import zlib
@@ -169,7 +170,7 @@ def _change_manifest(manifest, rng):
         value = inner[0][inner[1]]
         places += [(value, key) for key in (value if isinstance(value, dict) else range(_length(value)))]
     where, key = rng.choice(places)
-    other = rng.choice(NUMBERS) if rng.random() < 0.6 else rng.choice(OTHERS)
+    other = rng.choice(NUMBERS) if rng.random() < 0.6 else copy.deepcopy(rng.choice(OTHERS))
     where[key] = rng.choice(list(sosie.index.registry.CLASSES)) if key == "class" and rng.random() < 0.7 else other
     manifest.update(holder)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sosie.arrays import check_column, check_offsets
 from sosie.documents.formats import describe
 from sosie.documents.input import Input
 from sosie.types import I64
@@ -115,10 +116,15 @@ class DocumentIds:
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Know what `state` returned, for the same inputs; the ids themselves may be a map of a file."""
-        self._firsts = np.array(state["firsts"])
-        self._shift_rows, self._shifts = [np.array(state["shift_rows"])], [np.array(state["shifts"])]
+        firsts, rows, shifts = (np.array(state[name]) for name in ("firsts", "shift_rows", "shifts"))
+        check_column("the first documents of inputs", firsts, np.int64, len(self._inputs) + 1)
+        check_offsets("the first documents of inputs", firsts, 2**62)
+        check_column("shifts of lines", rows, np.int64)
+        check_column("shifts of lines", shifts, np.int64, len(rows))
+        count = int(firsts[-1])
         if self._type is not None:
-            self._chunks, self._chunk_rows = [_from_buffers(state, self._type, len(self))], [0, len(self)]
+            self._chunks, self._chunk_rows = [_from_buffers(state, self._type, count)], [0, count]
+        self._firsts, self._shift_rows, self._shifts = firsts, [rows], [shifts]
 
     def _locate(self, rows: I64) -> tuple[I64, I64]:
         source = (
@@ -160,6 +166,12 @@ def _buffers(ids: Any) -> dict[str, NDArray[Any]]:
 
 
 def _from_buffers(state: Mapping[str, NDArray[Any]], kind: Any, count: int) -> Any:
+    """Return ids that come from a file; what does not fit raises."""
     names = ["ids"] if kind == pa.int64() else ["id_offsets", "id_bytes"]
+    check_column("ids that are known", state["ids_known"], np.bool_, count)
+    check_column("ids", state[names[0]], np.int64, count + len(names) - 1)
+    check_column("ids", state[names[-1]], np.int64 if len(names) == 1 else np.uint8)
     known = np.packbits(state["ids_known"], bitorder="little")
-    return pa.Array.from_buffers(kind, count, [pa.py_buffer(known), *(pa.py_buffer(state[name]) for name in names)])
+    ids = pa.Array.from_buffers(kind, count, [pa.py_buffer(known), *(pa.py_buffer(state[name]) for name in names)])
+    ids.validate(full=True)
+    return ids

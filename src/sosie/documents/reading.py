@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sosie.arrays import check_column
 from sosie.documents.batch import Batch, Records, Reject
 from sosie.documents.columns import OTHER_IDS, Columns
 from sosie.documents.format import Format
@@ -20,7 +21,7 @@ from sosie.documents.ids import DocumentIds
 from sosie.documents.input import Input, Inputs
 from sosie.documents.order import join_orders
 from sosie.documents.seen import SeenIds
-from sosie.errors import DataError, SosieError
+from sosie.errors import DataError, MismatchError, SosieError
 from sosie.parallel import ordered_map
 from sosie.types import I64
 
@@ -101,9 +102,13 @@ class Reading(Iterator[Batch]):
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Know what another reading of the same inputs has found, without reading them."""
-        self.counts = np.array(state["counts"])
-        self.rejected = int(state["rejected"][0])
+        counts, rejected = np.array(state["counts"]), state["rejected"]
+        check_column("the documents of inputs", counts, np.int64, len(self.inputs))
+        check_column("rejected documents", rejected, np.int64, 1)
+        if counts.sum() != state["firsts"][-1]:
+            raise MismatchError("inputs that have other documents than were counted")
         self.ids.restore(state)
+        self.counts, self.rejected = counts, int(rejected[0])
         self.finished = True
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:

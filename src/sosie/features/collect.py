@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sosie.arrays import check_column, check_offsets, check_rows
 from sosie.documents.order import join_orders
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects, RejectSpill
+from sosie.errors import MismatchError
 from sosie.features.spans import RowSpan, cut
 from sosie.features.tags import NO_KEY
 from sosie.features.whole import Evidence, WholeText, features_of
@@ -138,12 +140,35 @@ def load_collection(checkpoints: Checkpoints, reading: Reading, *, tags: bool = 
     if found is None or (tags and _FEATURES + "tags" not in found[0]):
         return None
     arrays = found[0]
-    reading.restore(arrays)
+    try:
+        collection = _checked(arrays)
+        reading.restore(arrays)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        checkpoints.refuse(_NAME, error)
+        return None
+    return collection
+
+
+def _checked(arrays: Mapping[str, Any]) -> Collection:
+    """Return a collection that comes from a file; what does not fit raises."""
     features, rejects = Features(**_named(arrays, _FEATURES)), Rejects(**_named(arrays, _REJECTS))
     columns: dict[str, Any] = {name: np.array(array) for name, array in _named(arrays, _COLUMNS).items()}
     if _ORDER in arrays:
         columns["order"] = pa.array(arrays[_ORDER], mask=arrays[_NULL])
-    return Collection(features=features, rejects=rejects, **columns)
+    made = Collection(features=features, rejects=rejects, **columns)
+    read = int(arrays["counts"].sum())
+    for numbers, most in ((made.documents, read), (rejects.rows, read), (made.before, None)):
+        check_column("the numbers of documents", numbers, np.int64)
+        check_rows("the numbers of documents", numbers, most)
+    check_column("the lengths of documents", made.lengths, np.int64, len(made.documents))
+    check_column("rows without words", made.wordless, np.bool_, len(made) if len(made.wordless) else 0)
+    check_column("the ends of rejects", rejects.ends, np.int64, len(rejects.rows))
+    check_column("rejects", rejects.lines, np.uint8)
+    check_offsets("the ends of rejects", np.append(0, rejects.ends), len(rejects.lines))
+    ordered = len(made.documents if made.order is None else made.order)
+    if len(features) != len(made) or ordered != len(made.documents):
+        raise MismatchError(f"features of {len(features)} documents, and {ordered} in order, for {len(made)}")
+    return made
 
 
 class FeatureSpill:

@@ -109,7 +109,7 @@ def load_phrases(directory: str | os.PathLike[str]) -> Phrases:
         phrases = Phrases.from_dict(meta["spec"])
         if phrases.digest != meta["digest"]:
             raise StorageError("the digest is not that of the phrases. Build the index again.")
-    except (KeyError, TypeError, ValueError, StorageError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, StorageError) as error:
         raise StorageError(f"{directory}: does not say which phrases these are ({error}).") from error
     return phrases
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from sosie.errors import MismatchError, StorageError, UsageError
 from sosie.index.files import SavedIndex, write_index, write_index_files
 from sosie.index.ids import RowIds
@@ -211,6 +213,20 @@ _MAKING = {
     "Signatures": "sign texts first, as in sosie.Simhash().fit().sign(texts)",
     "Keys": "make keys of texts first, as in sosie.Minhash().fit().keys(texts)",
 }
+
+
+def check_count(name: str, value: Any, least: int, most: int | None = None) -> None:
+    """Refuse what is no whole number from `least` on, up to `most` if there is one.
+
+    >>> check_count("k", 1.5, 1)
+    Traceback (most recent call last):
+    ...
+    sosie.errors.UsageError: k must be at least 1, and a whole number, got 1.5
+    """
+    if isinstance(value, int | np.integer) and least <= value and (most is None or value <= most):
+        return
+    wanted = f"at least {least}, and a whole number" if most is None else f"between {least} and {most}"
+    raise UsageError(f"{name} must be {wanted}, got {value!r}")
 
 
 def check_room(what: str, needed: int, remedy: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sosie.arrays import read_only
-from sosie.errors import MismatchError, StorageError, UsageError
+from sosie.arrays import check_column, read_only
+from sosie.errors import MismatchError, UsageError
 from sosie.kernels.tables.vosh import COSTLIEST, costs_by_size, costs_by_table
 from sosie.types import F32, F64, I32, I64, Signatures
 
@@ -26,6 +26,13 @@ class FlipModel:
 
     step: float
     costs: I32
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.step, float | np.floating) or not 0 < self.step < math.inf:
+            raise MismatchError(f"the step of flips is a number above 0, got {self.step!r}")
+        check_column("the costs of flips", self.costs, np.int32)
+        if not len(self.costs) or self.costs.min() < 1 or self.costs.max() > COSTLIEST:
+            raise MismatchError(f"a flip costs 1 to {COSTLIEST}")
 
     @staticmethod
     def of(sample: Signatures, least: float = 1e-6) -> FlipModel:
@@ -50,17 +57,6 @@ class FlipModel:
         p = np.clip(beyond / 2, least, 0.5)  # Y is symmetric
         return FlipModel(step, np.clip(np.log((1 - p) / p) * _UNIT, 1, COSTLIEST).astype(np.int32))
 
-    @staticmethod
-    def restored(step: Any, costs: Any) -> FlipModel:
-        """Return a model that was read from a file, and is not trusted."""
-        if type(step) is not float or not 0 < step < math.inf:
-            raise StorageError("the step of flips is no number above 0")
-        if costs.dtype != np.int32 or costs.ndim != 1 or not len(costs):
-            raise StorageError("the costs of flips are none")
-        if costs.min() < 1 or costs.max() > COSTLIEST:
-            raise StorageError(f"a flip costs 1 to {COSTLIEST}")
-        return FlipModel(step, costs)
-
     def probability(self, sizes: Any) -> F64:
         """Return how likely bits are flipped that have sums of these sizes."""
         steps = np.minimum(np.abs(np.asarray(sizes)) / self.step, len(self.costs) - 1).astype(np.int64)
@@ -79,8 +75,9 @@ def checked_volatility(signatures: Signatures) -> F32 | None:
     sums = signatures.volatility
     if sums is None:
         return None
-    if sums.shape != (len(signatures), signatures.bits):
-        raise MismatchError(f"volatility of shape {list(sums.shape)} for {len(signatures)} x {signatures.bits} bits")
+    if not isinstance(sums, np.ndarray) or sums.shape != (len(signatures), signatures.bits):
+        shape = list(np.shape(sums))
+        raise MismatchError(f"volatility of shape {shape} for {len(signatures)} x {signatures.bits} bits")
     if not math.isfinite(np.vdot(sums, sums)) and not np.isfinite(sums).all():  # the first is quick
         raise MismatchError("the volatility of a signature is not a finite number")
     return sums

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sosie.errors import MismatchError, UsageError
 from sosie.index.answers import filled, lowest, nearest, no_matches, without_self
-from sosie.index.base import Index, State
+from sosie.index.base import Index, State, check_count
 from sosie.index.ids import RowIds
 from sosie.index.untrusted import whole
 from sosie.shown import counted
@@ -77,8 +77,7 @@ class HammingIndex(Index):
         """Return the k nearest rows of each query; with `exclude_self`, of those that have another id than it."""
         self._check(queries)
         chosen = self._chosen(effort)
-        if k < 1:
-            raise UsageError(f"k must be at least 1, got {k}")
+        check_count("k", k, 1)
         state = self._state
         if not len(state) or not len(queries):
             return state.named(no_matches(len(queries)))
@@ -178,5 +177,4 @@ class HammingIndex(Index):
 
     def _check_radius(self, queries: Signatures, radius: int) -> None:
         self._check(queries)
-        if not 0 <= radius <= self.bits:
-            raise UsageError(f"radius must be between 0 and {self.bits}, got {radius}")
+        check_count("radius", radius, 0, self.bits)

@@ -213,7 +213,7 @@ class ProbeIndex(HammingIndex):
         super()._restored(ids, parameters, arrays)
         self._given = _saved_header(parameters["header"], self.bits)
         step, known = parameters["flip_step"], parameters["calibration"]
-        self._flips = None if step is None else FlipModel.restored(step, arrays["flip_costs"])
+        self._flips = None if step is None else FlipModel(step, arrays["flip_costs"])
         shape = len(self._header(len(ids))), -(-self.bits // 64)
         self._own_effort = ProbeSearch(parameters["probes"]) if known is None else _saved_calibration(known)
         if _MANY < self._own_effort.probes < 2 ** shape[0] - 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from sosie.arrays import read_only
 from sosie.errors import UsageError
 from sosie.kernels.slices.expand import Reach
@@ -40,7 +42,9 @@ class SliceSearch:
 
     def __post_init__(self) -> None:
         for name, value, least in (("breadth", self.breadth, 0), ("candidates", self.candidates, 1), ("j", self.j, 0)):
-            if value is not None and value < least:
+            if value is None and name != "candidates":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
                 raise UsageError(f"{name} must be at least {least}, got {value}")
         if self.j is not None and self.breadth is not None and self.j > self.breadth:
             raise UsageError(f"j must be between 0 and the breadth of {self.breadth}, got {self.j}")

@@ -12,7 +12,7 @@ from sosie.arrays import U32, read_only
 from sosie.errors import StorageError, UsageError
 from sosie.features.weighting import fixed_point
 from sosie.index.answers import nearest, no_matches, without_self
-from sosie.index.base import Index, State, check_room
+from sosie.index.base import Index, State, check_count, check_room
 from sosie.index.files import check_array
 from sosie.index.ids import RowIds
 from sosie.index.segments import Segments
@@ -119,8 +119,7 @@ class WordIndex(Index):
         query's features that a row lacks.
         """
         self._check(queries)
-        if k < 1:
-            raise UsageError(f"k must be at least 1, got {k}")
+        check_count("k", k, 1)
         state = self._state
         if not len(state) or not len(queries):
             return state.named(replace(no_matches(len(queries)), similarities=np.empty(0)))

@@ -140,7 +140,7 @@ class Deduplicator(DedupParameters):
                 similarity = stages.weigh(collection, self, work.room)
                 work.watch([similarity.weights])
                 collapsed = stages.collapse(collection, similarity, self.keep, held is not None and held.only)
-            if (verified := load_pairs(checkpoints)) is None:
+            if (verified := load_pairs(checkpoints, len(collapsed.groups))) is None:
                 with timing.stage("match"):
                     candidates = stages.match(collapsed, method, self.threshold, work.room)
                 with timing.stage("verify"):

@@ -46,7 +46,7 @@ def blocks_pay(rows: int, bits: int, radius: int) -> bool:
     >>> blocks_pay(1_000_000, 64, 3), blocks_pay(1_000_000, 256, 53)
     (True, False)
     """
-    if radius >= bits:
+    if not 0 <= radius < bits:
         return False
     tables, header = radius + 1, bits // (radius + 1)
     return tables * (SORTED_ROW + rows * 2.0**-header) < rows / TILED

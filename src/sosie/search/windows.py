@@ -18,6 +18,7 @@ from sosie.text.passages import passages
 from sosie.types import I64
 
 KIND = "passages"
+_LONGEST = 1 << 30  # words of a passage
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Windows:
     overlap: int = 50
 
     def __post_init__(self) -> None:
-        if self.words < 1 or not 0 <= self.overlap < self.words:
+        whole = all(type(number) is int for number in (self.words, self.overlap))
+        if not whole or not 1 <= self.words <= _LONGEST or not 0 <= self.overlap < self.words:
             raise UsageError(
                 "passages have at least 1 word and share fewer than all, "
                 f"got {self.words} words of which {self.overlap} are shared"

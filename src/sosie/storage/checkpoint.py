@@ -96,7 +96,11 @@ class Checkpoints:
         except StorageError as error:
             _log.warning("A checkpoint cannot be used, its work is done again: %s", error)
             return None
-        return (arrays, meta["state"]) if meta["digest"] == self.key else None
+        return (arrays, meta.get("state", {})) if meta["digest"] == self.key else None
+
+    def refuse(self, name: str, error: Exception) -> None:
+        """Say that what a checkpoint holds does not fit, so that its work is done again."""
+        _log.warning("A checkpoint cannot be used, its work is done again: %s (%s)", self.folder / name, error)
 
     def _file_of(self, array: NDArray[Any]) -> Path | None:
         """Return the file that an array is a map of, if it is all of a file in the same working folder."""
