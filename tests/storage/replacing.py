@@ -6,7 +6,6 @@ index together tells them apart.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -21,7 +20,7 @@ import sosie
 from sosie.storage import exchange
 
 TEXTS = {"a": ["amber birch cedar", "amber grove hazel"], "b": ["birch flint ivory", "birch kelp larch!"]}
-CALLS = ("open", "write", "pwrite", "fsync", "rename", "replace", "mkdir", "rmdir", "unlink", "close", "scandir")
+CALLS = ("write", "pwrite", "fsync", "rename", "replace", "mkdir", "rmdir", "unlink", "close", "scandir")
 ROOT = Path(__file__).parents[2]
 
 
@@ -61,6 +60,11 @@ def kill_at(number: int) -> None:
 
         return call
 
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":  # whoever opens a file, in Python or in C
+            counts()
+
+    sys.addaudithook(hook)
     for name in CALLS:
         setattr(os, name, counting(getattr(os, name)))
     real = exchange.exchange
@@ -148,5 +152,4 @@ def _forked(number: int, action: Callable[[], object]) -> int:
     except BaseException as error:
         print(repr(error), file=sys.stderr)
         code = 1
-    ctypes.CDLL(None)._exit(code)
-    raise AssertionError
+    os._exit(code)
