@@ -28,8 +28,8 @@ skip` is `on_error="skip"` in Python. Exit codes: 2 for wrong usage (`UsageError
 things that do not belong together (`DataError`, `StorageError`, `MismatchError`).
 
 Messages name files, columns and ids as they are, but for characters that a terminal would take for a command (the codes
-C0 and C1, as ESC) or that let a line read as another (line breaks, controls of bidirectional text): those are written as
-escapes, `\\x1b` or `\\u202e`. So are they in tables, logs and everything else that is printed; in JSON as `\\u001b`.
+C0 and C1, as ESC) or that let a line read as another (line breaks, controls of bidirectional text): those are written
+as escapes, `\\x1b` or `\\u202e`. So are they in tables, logs and everything else that is printed; in JSON as `\\u001b`.
 """
 
 
