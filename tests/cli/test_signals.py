@@ -19,10 +19,15 @@ from sosie.storage.output import HINT
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of POSIX")
 ENDED = "Terminated; nothing was written."
-# A stage of the job is what sends the signal, so that it comes when there is something to clean up.
+# A stage of the job is what sends signals, so that they come when there is something to clean up; several at once.
 KILLED = """
-import os, signal, sys, sosie.jobs.stages as stages
-stages.{step} = lambda *_, **__: [os.kill(os.getpid(), each) for each in {signals}]
+import os, signal, sosie.jobs.stages as stages
+def send(*_, **__):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signals})
+    for number in {signals}:
+        os.kill(os.getpid(), number)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signals})
+stages.{step} = send
 from sosie.cli import main
 main()
 """
@@ -45,7 +50,7 @@ def killed(step: str, signals: list[int], *arguments: str) -> subprocess.Complet
 
 @pytest.mark.parametrize(
     ("signals", "code"),
-    [([signal.SIGTERM], 143), ([signal.SIGHUP], 129), ([signal.SIGTERM, signal.SIGHUP, signal.SIGTERM], 143)],
+    [([signal.SIGTERM], 143), ([signal.SIGHUP], 129), ([signal.SIGTERM, signal.SIGHUP], 129)],
 )
 def test_a_signal_leaves_nothing(folder, signals, code):
     done = killed("collect", signals, "in.jsonl")

@@ -26,6 +26,10 @@ What Sosie says when something is wrong: what it is, where, and what to do. Thes
 message as it is printed; a test makes all of them and compares. Options are named as on the command line: `--on-error
 skip` is `on_error="skip"` in Python. Exit codes: 2 for wrong usage (`UsageError`), 1 for bad data, damaged files and
 things that do not belong together (`DataError`, `StorageError`, `MismatchError`).
+
+Messages name files, columns and ids as they are, but for characters that a terminal would take for a command (the codes
+C0 and C1, as ESC) or that let a line read as another (line breaks, controls of bidirectional text): those are written
+as escapes, `\\x1b` or `\\u202e`. So are they in tables, logs and everything else that is printed; in JSON as `\\u001b`.
 """
 
 

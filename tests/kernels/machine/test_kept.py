@@ -197,6 +197,14 @@ def test_no_place_at_all(tmp_path):
     assert run(many, tmp_path / "file")[0] == ["1", "1"]
 
 
+def test_a_file_system_without_modes(tmp_path):
+    modeless = "import os, pathlib\nmkdir = pathlib.Path.mkdir\n" + (
+        "pathlib.Path.mkdir = lambda self, mode=0, **more: (mkdir(self, **more), self.chmod(0o755))\n"
+    )
+    out, said = run(modeless + CODE + WHERE, tmp_path)
+    assert out == [*RIGHT, "0", "None"] and len(said) == 2 and said[0].count("others can enter it (mode 0755") == 2
+
+
 def test_a_user_without_a_home(tmp_path):
     homeless = "import os\nos.path.expanduser = lambda path: path\ndel os.environ['NUMBA_CACHE_DIR']\n"
     out, said = run(homeless + CODE + WHERE, tmp_path, XDG_CACHE_HOME="")

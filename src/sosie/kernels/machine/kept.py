@@ -63,6 +63,8 @@ def cache_directory() -> Path | None:
         folder = _private(Path(passing), name)
     except OSError as error:
         why += f", nor can a temporary folder ({error.strerror or error})"
+    except _NotPrivateError as error:  # a file system without modes
+        why += f"; {error}"
     _log.warning(_AGAIN, why)
     return folder
 
