@@ -379,14 +379,14 @@ def test_the_documented_least_is_enough_for_a_small_collection(documents, tmp_pa
 
 
 def test_pages_of_everything_that_is_mapped_are_given_back(table, monkeypatch):
-    """The features and counts of the reference and of the documents, and their weights."""
+    """The features, counts and tags of the reference and of the documents, and the weights of both."""
     watched = []
     monkeypatch.setattr("sosie.jobs.auto.SPILL", 0)
     monkeypatch.setattr("sosie.jobs.work.within", lambda limit, arrays: nullcontext(watched.extend(arrays)))
     job = Deduplicator(similarity="cosine", weighting="tf")
     job.run(table, against=table, memory=10**9)
     mapped = [array.dtype for array in watched if array is not None and mapping_of(array) is not None]
-    assert mapped == ["uint64", "int32", "uint64", "int32", "float64"]
+    assert mapped == ["uint64", "int32", "uint32", "uint64", "int32", "uint32", "float64"]
 
 
 @pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
