@@ -15,6 +15,8 @@ from sosie.errors import DataError, UsageError
 # How far a compressed file may expand: so many times its size, and so many bytes more.
 MAX_EXPANSION = 200
 FREE_EXPANSION = 64 << 20
+# Beyond this a line is taken for something else than one record, so that memory stays bounded; under a limit, for less.
+MAX_RECORD = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class Input:
     `format` is what the suffix says ("csv" or "tsv"): `formats.format_of` gives the `Format` that reads it. Files of
     one document each that follow each other in one folder are one input, at the path of the folder: `files`. Data in
     memory is an input, too: `table`. The path may be a URL. `delimiter` separates the fields of a record, and
-    `encoding` is that of the bytes, where they are not UTF-8; both only where the format reads them.
+    `encoding` is that of the bytes, where they are not UTF-8; both only where the format reads them. `max_record`
+    is how many bytes of a line there is memory for.
     """
 
     path: str
@@ -80,6 +83,7 @@ class Input:
     delimiter: str | None = None
     encoding: str | None = None
     table: Any = field(default=None, compare=False, repr=False)
+    max_record: int = field(default=MAX_RECORD, compare=False, repr=False)
 
     @property
     def label(self) -> str:
