@@ -16,6 +16,8 @@ from sosie.errors import DataError, UsageError
 # How far a compressed file may expand: so many times its size, and so many bytes more.
 MAX_EXPANSION = 200
 FREE_EXPANSION = 64 << 20
+# Beyond this a line is taken for something else than one record, so that memory stays bounded; under a limit, for less.
+MAX_RECORD = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Input:
     one document each that follow each other in one folder are one input, at the path of the folder: `files`. Data in
     memory is an input, too: `table`. The path may be a URL. Of standard input it is what messages call it; the bytes
     are in the file `spool`. `delimiter` separates the fields of a record, and `encoding` is that of the bytes, where
-    they are not UTF-8; both only where the format reads them.
+    they are not UTF-8; both only where the format reads them. `max_record` is how many bytes of a line there is memory
+    for.
     """
 
     path: str
@@ -83,6 +86,7 @@ class Input:
     encoding: str | None = None
     spool: str | None = None
     table: Any = field(default=None, compare=False, repr=False)
+    max_record: int = field(default=MAX_RECORD, compare=False, repr=False)
 
     @property
     def label(self) -> str:

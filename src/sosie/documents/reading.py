@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sosie.arrays import check_column
 from sosie.documents.batch import Batch, Records, Reject
+from sosie.documents.bounded import bounded, room_for_text
 from sosie.documents.columns import OTHER_IDS, Columns
 from sosie.documents.format import Format
 from sosie.documents.formats import describe, format_of
@@ -44,13 +45,16 @@ class Reading(Iterator[Batch]):
     `counts[i]` is the number of records in `inputs[i]`.
     """
 
-    def __init__(self, inputs: Inputs, columns: Columns, skip: bool, batch_size: int) -> None:
+    def __init__(
+        self, inputs: Inputs, columns: Columns, skip: bool, batch_size: int, memory: int | None = None
+    ) -> None:
         self.inputs = inputs
         self.columns = columns
         self.ids = DocumentIds(inputs, columns.id_type)
         self.counts = np.zeros(len(inputs), np.int64)
         self.rejected = 0
         self.finished = False
+        self._room = room_for_text(memory)
         self._skip = skip
         self._batch_size = batch_size
         self._lines = np.zeros(len(inputs), np.int64)
@@ -113,7 +117,7 @@ class Reading(Iterator[Batch]):
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
         pieces = read_pieces(self.inputs, self.columns.names, threads, self._watch)
-        decode = partial(decode_piece, columns=self.columns)
+        decode = partial(decode_piece, columns=self.columns, room=self._room)
         for source, records in ordered_map(decode, pieces, threads, apart=True):
             if isinstance(records, SosieError):
                 raise records
@@ -201,11 +205,12 @@ def read_pieces(
             return
 
 
-def decode_piece(piece: InputPiece, columns: Columns) -> tuple[int, Records | SosieError]:
+def decode_piece(piece: InputPiece, columns: Columns, room: int) -> tuple[int, Records | SosieError]:
     """Return the number of the input and the records of a piece, or the error that it brings."""
     if isinstance(piece.content, SosieError):
         return piece.source, piece.content
-    return piece.source, extracted(piece.form.decode(piece.content, columns), piece.form, columns)
+    records = extracted(piece.form.decode(piece.content, columns), piece.form, columns)
+    return piece.source, bounded(records, room)
 
 
 def extracted(records: Records, form: Format[Any], columns: Columns) -> Records:

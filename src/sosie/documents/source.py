@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pyarrow as pa
 
+from sosie.documents.bounded import bounded_input
 from sosie.documents.columns import Columns
 from sosie.documents.dialect import checked_delimiter, checked_encoding
 from sosie.documents.formats import format_of
@@ -145,18 +146,20 @@ class Source:
         ]
         return [f"{each.name}={getattr(self, each.name)!r}" for each in others]
 
-    def batches(self, threads: int | None = None, order: Order | None = None) -> Reading:
+    def batches(self, threads: int | None = None, order: Order | None = None, memory: int | None = None) -> Reading:
         """Read the source: an iterator of `Batch`, which also knows the ids, the inputs and their counts.
 
-        With an order, its column is read as well: see `Batch.order`.
+        With an order, its column is read as well: see `Batch.order`. What `memory`, in bytes, is too little for is
+        rejected; without it, the machine's or the container's counts.
         The inputs are listed and the columns found now; texts are read as the batches are asked for.
         """
         threads = thread_count(threads)
         skip = self.on_error == "skip"
-        inputs = self.inputs()
+        listed = self.inputs()
+        inputs = Inputs([bounded_input(place, memory) for place in listed], listed.passed_over)
         columns = find_columns(inputs, self._wanted(order), patient=skip)
         self._load_extras(inputs)
-        return Reading(inputs, columns, skip, self.batch_size).start(threads)
+        return Reading(inputs, columns, skip, self.batch_size, memory).start(threads)
 
     def inputs(self) -> Inputs:
         """List the inputs as they are now, each with how it is read."""

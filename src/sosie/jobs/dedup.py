@@ -123,7 +123,7 @@ class Deduplicator(DedupParameters):
         """
         memory = as_size(memory)
         check_limit(memory)
-        timing, inputs = Timing(progress or Silent()), open_inputs(self, documents, against, threads)
+        timing, inputs = Timing(progress or Silent()), open_inputs(self, documents, against, threads, memory)
         with working(self, inputs, as_output(output, overwrite), memory, threads) as work:
             prepare(*self.needs, progress=timing.progress, threads=threads)
             held, measured, near = None, None, None

@@ -56,10 +56,12 @@ class Work:
         self._stack.enter_context(within(self.memory, arrays))
 
 
-def open_inputs(job: DedupParameters, documents: Any, against: Any, threads: int | None) -> DedupInputs:
+def open_inputs(
+    job: DedupParameters, documents: Any, against: Any, threads: int | None, memory: int | None = None
+) -> DedupInputs:
     """List the inputs and find their columns."""
     source = as_source(documents)
-    reading = source.batches(threads, job.order)
+    reading = source.batches(threads, job.order, memory)
     return DedupInputs(source, reading, None if against is None else as_reference(against).open(threads))
 
 

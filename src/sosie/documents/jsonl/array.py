@@ -14,7 +14,7 @@ from sosie.documents import blocks
 from sosie.documents.blocks import BOM, read_chunks
 from sosie.documents.format import NoDocumentsError
 from sosie.documents.input import Input
-from sosie.documents.jsonl.blocks import BLANK, LINE_BYTES, strip_ends, strip_starts
+from sosie.documents.jsonl.blocks import BLANK, LINE_BYTES, strip_ends, strip_starts, too_long
 from sosie.documents.jsonl.record import Members, members_of
 from sosie.errors import DataError
 from sosie.types import I64
@@ -152,10 +152,10 @@ class ArrayCutter:
             self._is_closed = True
             self._check_rest(data[close + 1 :])
         if not len(stops):
-            if len(data) > LINE_BYTES:
+            if len(data) > (most := min(LINE_BYTES, self._source.max_record)):
                 raise DataError(
-                    f"{self._source.path}: object {self._count + 1:,} of the array is longer than {LINE_BYTES >> 20} "
-                    "MiB. Is this an array of objects? Split it or leave the file out."
+                    f"{self._source.path}: object {self._count + 1:,} of the array is longer than "
+                    f"{too_long(most)}. Is this an array of objects? Split it or leave the file out."
                 )
             self._hold(data)
             return

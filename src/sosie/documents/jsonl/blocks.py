@@ -11,12 +11,11 @@ import numpy as np
 
 from sosie.documents import blocks
 from sosie.documents.blocks import BOM, read_chunks
-from sosie.documents.input import Input
+from sosie.documents.input import MAX_RECORD, Input
 from sosie.errors import DataError
 from sosie.types import I64
 
-# Beyond this a line is taken for something else than one object, so that memory stays bounded.
-LINE_BYTES = 256 << 20
+LINE_BYTES = MAX_RECORD
 BLANK = b" \t\r\n"
 _OPEN, _CLOSE, _NEWLINE = b"{}\n"
 _IS_BLANK = np.isin(np.arange(256), list(BLANK))
@@ -57,10 +56,10 @@ def read_blocks(
         held += len(chunk)
         if not cut:
             pending.append(chunk)
-            if held > LINE_BYTES:
+            if held > (most := min(LINE_BYTES, source.max_record)):
                 raise DataError(
-                    f"{source.path}: the line that begins at byte {begun + 1:,} is longer than {LINE_BYTES >> 20} MiB. "
-                    "Is this one object per line? Split the line or leave the file out."
+                    f"{source.path}: the line that begins at byte {begun + 1:,} is longer than "
+                    f"{too_long(most)}. Is this one object per line? Split the line or leave the file out."
                 )
             continue
         begun += held - (len(chunk) - cut)
@@ -74,6 +73,11 @@ def read_blocks(
     if rest:
         yield rest
     source.check_unchanged()
+
+
+def too_long(most: int) -> str:
+    """Return how long a record may be, and why if that is for want of memory."""
+    return f"{most >> 20} MiB" + (", the most that there is memory for (--memory)" if most < LINE_BYTES else "")
 
 
 def find_lines(block: bytes) -> Lines:

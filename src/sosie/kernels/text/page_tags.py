@@ -144,7 +144,8 @@ def _read_tag(data: NDArray[np.uint8], position: int, tag: I64) -> None:
     while position < size and not _ends_name(data[position]):
         position += 1
     tag[NAME_END] = position
-    tag[ATTRIBUTES:TEXT] = 0
+    for field in range(ATTRIBUTES, TEXT):
+        tag[field] = 0
     while position < size and data[position] != _GREATER:
         if is_space(data[position]) or data[position] == _SLASH:
             tag[IS_EMPTY] = data[position] == _SLASH

@@ -1,0 +1,58 @@
+"""Texts that there is memory for: what one takes while it is compared, and the reason where that is too much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sosie.documents.batch import Records
+from sosie.documents.input import MAX_RECORD, Input
+from sosie.storage.resident import physical_memory
+from sosie.storage.size import show_size
+from sosie.types import I64
+
+PROGRAM_BYTES = 350_000_000  # what the program takes by itself
+LINE_COPIES = 6  # of a line, while it is read
+TEXT_BYTES = 24  # for each byte of a text: folded, cut into words, hashed and sorted
+# The one character that folds to 18 becomes so many bytes in all; no other becomes more than a few.
+LONGEST, LONGEST_BYTES = "\ufdfa".encode(), 180
+
+
+def room_for_text(memory: int | None) -> int:
+    """Return how many bytes one text may take, given a limit for the process: half of what the program leaves.
+
+    Without a limit it is that of the machine or of its container.
+
+    >>> room_for_text(1_000_000_000)
+    325000000
+    """
+    there = physical_memory() if memory is None else min(memory, physical_memory())
+    return max(there - PROGRAM_BYTES, 0) // 2
+
+
+def bounded_input(place: Input, memory: int | None) -> Input:
+    """Return an input whose lines are not longer than there is memory for."""
+    return replace(place, max_record=min(MAX_RECORD, 2 * room_for_text(memory) // LINE_COPIES))
+
+
+def bounded(records: Records, room: int) -> Records:
+    """Return records without the texts that would take more than `room` bytes; each gets its reason."""
+    offsets = _offsets(records)
+    problems = {}
+    for at in np.flatnonzero(np.diff(offsets) * (TEXT_BYTES + LONGEST_BYTES // len(LONGEST)) > room).tolist():
+        text = records.texts[at].as_buffer()
+        needed = TEXT_BYTES * text.size + LONGEST_BYTES * text.to_pybytes().count(LONGEST)
+        if needed > room:
+            problems[int(records.accepted[at])] = (
+                f"a text of {show_size(text.size)}, which takes {show_size(needed)} of memory to compare; "
+                f"there is room for {show_size(room)}: allow more with --memory, or split it"
+            )
+    return records.without(problems)
+
+
+def _offsets(records: Records) -> I64:
+    texts = records.texts
+    if not len(texts):
+        return np.zeros(1, np.int64)
+    return np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
