@@ -26,6 +26,7 @@ _ENCODINGS = {
     8: "RLE_DICTIONARY",
     9: "BYTE_STREAM_SPLIT",
 }
+_NEAR = 1 << 16  # bytes at the end that are read at once: most footers, and all of a small file, are in them
 _DEEPEST = 32  # structs in structs; the format has six
 _TRUE_FALSE, _BYTE, _INTS, _DOUBLE, _BINARY, _LISTS, _MAP, _STRUCT = (1, 2), 3, (4, 5, 6), 7, 8, (9, 10), 11, 12
 # Of the fields by their numbers, those that are looked at; what is in a list, or in a struct, stands behind them.
@@ -67,17 +68,28 @@ def read_footer(file: IO[bytes], size: int) -> Footer:
     """Read and check the footer of a file of so many bytes; raise ValueError if it cannot be that of one."""
     if size < len(MAGIC) + _TAIL.size:
         raise ValueError("it is too short")
-    file.seek(size - _TAIL.size)
-    length, magic = _TAIL.unpack(file.read(_TAIL.size))
+    tail = _last(file, size, _NEAR)
+    length, magic = _TAIL.unpack(tail[-_TAIL.size :])
     if magic != MAGIC:
         raise ValueError("it is encrypted" if magic == _ENCRYPTED else "it does not end as it should")
     if length > size - len(MAGIC) - _TAIL.size:
         raise ValueError("its footer is not inside the file")
-    file.seek(size - _TAIL.size - length)
+    if length + _TAIL.size > len(tail):
+        tail = _last(file, size, length + _TAIL.size)
     try:
-        return _footer(_Compact(file.read(length)).struct(_FILE), size - _TAIL.size - length)
+        footer = tail[-_TAIL.size - length : -_TAIL.size]
+        return _footer(_Compact(footer).struct(_FILE), size - _TAIL.size - length)
     except (IndexError, struct.error) as error:
         raise ValueError("its footer is cut short") from error
+
+
+def _last(file: IO[bytes], size: int, count: int) -> bytes:
+    """Return the last bytes of a file, so many or all."""
+    file.seek(max(0, size - count))
+    found = file.read(min(size, count))
+    if len(found) < min(size, count):
+        raise ValueError("it is cut short")
+    return bytes(found)
 
 
 def _footer(said: dict[int, Any], end: int) -> Footer:
