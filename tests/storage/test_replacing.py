@@ -30,7 +30,7 @@ def tmp_path(tmp_path):
 
 
 @pytest.mark.parametrize("exchanges", [True, False])
-@pytest.mark.parametrize(("action", "step"), [("killed_saves", STEP), ("killed_additions", 3 * STEP - 2)])
+@pytest.mark.parametrize(("action", "step"), [("killed_saves", 2 * STEP - 1), ("killed_additions", 4 * STEP - 3)])
 def test_killed_at_any_call_the_old_one_or_the_new_one_is_there(tmp_path, exchanges, action, step):
     with start(f"print({action}(Path({str(tmp_path)!r}), {exchanges}, {step}))") as child:
         said = child.communicate(timeout=LONGEST)[0]
