@@ -129,7 +129,10 @@ def test_nor_a_file_nor_a_pipe(folder):
     assert {json.loads(line)["id"] for line in lines.splitlines()} == {f"i{EVIL}", f"j{EVIL}\n"}
     assert "\\x1b[2J" in table and len(table.splitlines()) == 6
     run(*ask, "-o", "found.jsonl")
-    assert not commands_in(Path("found.jsonl").read_text("utf-8"))
+    Path("bad.jsonl").write_text(f"{{bad {EVIL}\n", "utf-8")
+    run("dedup", "bad.jsonl", "-o", "out", "--on-error", "skip")
+    assert not commands_in(Path("found.jsonl").read_text("utf-8") + Path("out/rejected.jsonl").read_text("utf-8"))
+    assert json.loads(Path("out/rejected.jsonl").read_text("utf-8"))["raw"] == f"{{bad {EVIL}"
 
 
 def test_marks_stay_where_they_are_beside_escapes(folder):

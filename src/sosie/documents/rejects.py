@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.documents.batch import Reject
+from sosie.shown import as_json
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
 from sosie.types import I64
@@ -46,7 +47,7 @@ class RejectLog:
             if self._file is None:
                 self._file = open(self._path, "w", encoding="utf-8", newline="\n")
             fields = {"file": reject.file, "line": reject.line, "reason": reject.reason, "raw": reject.raw}
-            self._file.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            self._file.write(as_json(fields) + "\n")
             self.count += 1
 
 
