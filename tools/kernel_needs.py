@@ -72,6 +72,7 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         "join cosine": [["join", documents, *to("pairs"), "--similarity", "cosine"]],
         "join containment": [["join", documents, *to("pairs"), "--similarity", "containment"]],
         "inspect": [["inspect", documents]],
+        "pages": [["inspect", str(folder / "pages")]],
     }
     for method in SIGNERS:
         jobs[f"sign {method}"] = [["sign", documents, *to(f"signed-{method}"), "--method", method]]
@@ -126,6 +127,8 @@ def write_corpus(folder: Path) -> None:
         file.writelines(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(crowd))
     with open(folder / "odd.jsonl", "w") as file:
         file.writelines(json.dumps({"id": f"odd-{name}", "text": texts[2 * i]}) + "\n" for i, name in enumerate(odd))
+    (folder / "pages").mkdir()
+    (folder / "pages" / "page.html").write_text(f"<title>w</title><nav>n</nav><p class=c>{texts[0]}<b>b</b><br></p>")
     (folder / "truth.tsv").write_text("a\tb\n" + "".join(f"d{i}\td{280 + i}\n" for i in range(40)))
 
 

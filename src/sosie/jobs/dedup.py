@@ -125,7 +125,8 @@ class Deduplicator(DedupParameters):
         check_limit(memory)
         timing, inputs = Timing(progress or Silent()), open_inputs(self, documents, against, threads, memory)
         with working(self, inputs, as_output(output, overwrite), memory, threads) as work:
-            prepare(*self.needs, progress=timing.progress, threads=threads)
+            pages = ["pages"] if inputs.reading.has_pages else []
+            prepare(*self.needs, *pages, progress=timing.progress, threads=threads)
             held, measured, near = None, None, None
             if inputs.reference is not None:
                 with timing.stage("reference") as stage:
