@@ -128,7 +128,8 @@ def write_corpus(folder: Path) -> None:
     with open(folder / "odd.jsonl", "w") as file:
         file.writelines(json.dumps({"id": f"odd-{name}", "text": texts[2 * i]}) + "\n" for i, name in enumerate(odd))
     (folder / "pages").mkdir()
-    (folder / "pages" / "page.html").write_text(f"<title>w</title><nav>n</nav><p class=c>{texts[0]}<b>b</b><br></p>")
+    page = f"<title>w</title><nav>n</nav><p class=c>{texts[0]}<b>b</b><br></p>" * 400  # few tags are not looked at
+    (folder / "pages" / "page.html").write_text(page)
     (folder / "truth.tsv").write_text("a\tb\n" + "".join(f"d{i}\td{280 + i}\n" for i in range(40)))
 
 

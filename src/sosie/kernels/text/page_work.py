@@ -1,6 +1,6 @@
 """What a page of HTML costs a parser, counted without building its tree: tags open and close elements as they would.
 
-Where it cannot be told what a parser does without doing it, nothing closes from there on, so that rather more is counted.
+Where it cannot be told what a parser does without doing it, nothing closes from there on: rather more is counted.
 """
 
 from __future__ import annotations
