@@ -22,6 +22,7 @@ ENDED = "Terminated; nothing was written."
 # A stage of the job is what sends signals, so that they come when there is something to clean up; several at once.
 KILLED = """
 import os, signal, sosie.jobs.stages as stages
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
 def send(*_, **__):
     signal.pthread_sigmask(signal.SIG_BLOCK, {signals})
     for number in {signals}:

@@ -153,5 +153,5 @@ class CheckpointFolders:
     def _resumed(self, place: Path) -> dict[str, bytes]:
         self._run(place / "out")
         files = [file for file in sorted((place / "out").rglob("*")) if file.is_file()]
-        timed = ("report.json", "report.html")
+        timed = ("report.json", "report.html", ".sosie")  # the last has the sizes of the others
         return {str(file.relative_to(place)): file.read_bytes() for file in files if file.name not in timed}

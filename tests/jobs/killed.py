@@ -11,6 +11,7 @@ import importlib
 import itertools
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -41,6 +42,18 @@ def source(corpus: Path | str) -> Source:
 
 def run(corpus: Path | str, out: Path | str, job: Deduplicator = JOB) -> sosie.Deduplication:
     return job.run(source(corpus), output=Output(out, resume=True), threads=2)
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    """All files of an output, without the measured times and memory, and what they make of the list of files."""
+    files = {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
+    report = json.loads(files["report.json"])
+    files["report.json"] = json.dumps({**report, "stages": None, "seconds": None}).encode()
+    files["report.html"] = re.sub(rb'<section id="cost">.*?</section>', b"", files["report.html"], flags=re.S)
+    sizes = {**json.loads(files[".sosie"])["files"], "report.json": None, "report.html": None}
+    assert sizes.keys() == files.keys() - {".sosie"}
+    files[".sosie"] = json.dumps(sizes).encode()
+    return files
 
 
 def working_folders(out: Path) -> list[Path]:

@@ -395,6 +395,7 @@ def test_memory_never_changes_the_result(table, method, monkeypatch):
     free = job.run(table)
     monkeypatch.setattr("sosie.jobs.auto.SPILL", 16)
     monkeypatch.setattr("sosie.jobs.auto.FIXED_BYTES", 0)
+    monkeypatch.setattr("sosie.documents.bounded.PROGRAM_BYTES", 0)
     assert outcome(job.run(table, memory=10**6)) == outcome(free)
 
 

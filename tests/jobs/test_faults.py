@@ -55,6 +55,8 @@ def state(folder: Path) -> dict[str, object]:
     for name in [name for name in seen if name.endswith("report.json")]:
         report = json.loads(files[name])
         seen[name] = {key: value for key, value in report.items() if key not in ("stages", "seconds")}
+        listed = name.replace("report.json", ".sosie")  # with their sizes; that of the times is another one each time
+        seen[listed] = {**json.loads(files[listed])["files"], "report.json": None}
     return seen
 
 

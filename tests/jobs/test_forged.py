@@ -7,7 +7,6 @@ and from all others, and these are changed until the eight are letters or digits
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.jobs.killed import contents
 
 from sosie import Deduplicator, Output, Reference, Shingles, Simhash, Source, dedup
 from sosie.jobs import stages
@@ -59,15 +59,6 @@ def store(directory: Path, text: str) -> None:
     """Write what `sosie sign --features` does for one text."""
     spec = Simhash()
     save_signatures(directory, spec.fit().sign([text]), spec, features=Shingles().extract([text]))
-
-
-def contents(out: Path) -> dict[str, bytes]:
-    """All files of an output, without the measured times and memory."""
-    files = {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
-    report = json.loads(files["report.json"])
-    files["report.json"] = json.dumps({**report, "stages": None, "seconds": None}).encode()
-    files["report.html"] = re.sub(rb'<section id="cost">.*?</section>', b"", files["report.html"], flags=re.S)
-    return files
 
 
 def test_the_hashes_are_the_same_and_no_word_is() -> None:

@@ -26,6 +26,7 @@ from tests.jobs.killed import (
     HINT,
     JOB,
     Forks,
+    contents,
     failed_well,
     full_from,
     killed_after,
@@ -74,18 +75,6 @@ def corpus(tmp_path_factory) -> Path:
     for row in parts[3][-8:]:
         (folder / "e" / f"{row['id']}.txt").write_text(row["text"], "utf-8")
     return folder
-
-
-def contents(out: Path) -> dict[str, bytes]:
-    """All files of an output, without the measured times and memory, and what they make of the list of files."""
-    files = {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
-    report = json.loads(files["report.json"])
-    files["report.json"] = json.dumps({**report, "stages": None, "seconds": None}).encode()
-    files["report.html"] = re.sub(rb'<section id="cost">.*?</section>', b"", files["report.html"], flags=re.S)
-    sizes = {**json.loads(files[".sosie"])["files"], "report.json": None, "report.html": None}
-    assert sizes.keys() == files.keys() - {".sosie"}
-    files[".sosie"] = json.dumps(sizes).encode()
-    return files
 
 
 @pytest.fixture(scope="module")
@@ -334,7 +323,7 @@ def test_another_choice_of_method_uses_what_was_read_and_nothing_else(corpus, in
 
 
 def test_without_resume_a_run_starts_anew_and_removes_the_leftovers(corpus, expected, interrupted, monkeypatch, caplog):
-    monkeypatch.setattr("sosie.jobs.stages.load_collection", lambda checkpoints, reading: checkpoints.load("read"))
+    monkeypatch.setattr("sosie.jobs.stages.load_collection", lambda checkpoints, reading, **_: checkpoints.load("read"))
     JOB.run(source(corpus), output=interrupted, threads=2)
     assert contents(interrupted) == expected and not working_folders(interrupted) and not caplog.text
 

@@ -35,8 +35,9 @@ def ordered_pairs(
 def renumbered(pairs: VerifiedPairs, numbers: I64) -> VerifiedPairs:
     """Return pairs of rows as pairs of other numbers, `numbers[row]`, in their order again.
 
-    >>> ones = np.ones(2, np.int64)
-    >>> pairs = renumbered(VerifiedPairs(np.array([0, 1]), np.array([2, 2]), ones, ones), np.array([9, 5, 7]))
+    >>> shared = np.ones(2, np.int64)
+    >>> pairs = VerifiedPairs(np.array([0, 1]), np.array([2, 2]), np.ones(2), shared)
+    >>> pairs = renumbered(pairs, np.array([9, 5, 7]))
     >>> list(zip(pairs.a.tolist(), pairs.b.tolist()))
     [(5, 7), (7, 9)]
     """

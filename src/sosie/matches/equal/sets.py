@@ -88,7 +88,8 @@ def listable(pairs: VerifiedPairs, groups: Groups) -> Groups:
 
     Ten versions of a page with sixty copies each make 300 pairs for each document.
 
-    >>> pairs = VerifiedPairs(*np.zeros((4, 0), np.int64))
+    >>> none = np.empty(0, np.int64)
+    >>> pairs = VerifiedPairs(none, none, np.empty(0), none)
     >>> [listable(pairs, Groups(np.arange(60 * n), np.arange(0, 60 * n + 1, 60))).star for n in (1000, 2000)]
     [64, 1]
     """
