@@ -92,12 +92,56 @@ def mark_below(typing_context: Any, slices: Any, height: Any, bound: Any, marks:
         builder.position_at_end(done)
         rows = builder.and_(below, _load(builder, marks_in, args[4]))
         _store(builder, rows, out, _word(0))
-        union = builder.extract_element(rows, ir.Constant(_HALF, 0))
-        for lane in range(1, LANES):
-            union = builder.or_(union, builder.extract_element(rows, ir.Constant(_HALF, lane)))
-        return builder.icmp_unsigned("!=", union, _word(0))
+        return _any(builder, rows)
 
     return types.boolean(slices, types.int64, types.int64, marks, types.int64, found), codegen
+
+
+@intrinsic
+def mark_at_most(
+    typing_context: Any, weights: Any, start: Any, counts: Any, height: Any, most: Any, inverse: Any, found: Any
+) -> Any:
+    """Set `found[:8]` to the rows whose weight, less their count, is at most `most`; say whether there are any.
+
+    Slice l of the weights lies at `weights[start + 8 * l:][:8]`, of the counts at `counts[8 * l:][:8]`; there are `height`
+    of both, with room for the sign of the difference. Where `inverse` is 1, the other rows are marked.
+    """
+
+    def codegen(context: Any, builder: _Builder, signature: Any, args: Any) -> Any:
+        weighed, counted, out = (_data(context, builder, signature.args[i], args[i]) for i in (0, 2, 6))
+        add = _adder(builder, "+avx512f" in context.codegen().magic_tuple()[2])
+        # weight - count - most - 1 is negative: weight + not count + not most + 1, in carry-save form
+        bound = builder.sub(_word(0), args[4])
+        before = builder.block
+        head, body, done = (builder.append_basic_block(f"most.{name}") for name in ("head", "body", "done"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        level = builder.phi(_WORD)
+        saved, carry, sign = (builder.phi(_LANES) for _ in range(3))
+        level.add_incoming(_word(0), before)
+        for phi in (saved, carry, sign):
+            phi.add_incoming(_NONE, before)
+        builder.cbranch(builder.icmp_signed("<", level, args[3]), body, done)
+        builder.position_at_end(body)
+        place = builder.mul(level, _word(LANES))
+        bit = _splat(builder, builder.sext(builder.trunc(builder.ashr(bound, level), ir.IntType(1)), _WORD))
+        weight = _load(builder, weighed, builder.add(args[1], place))
+        low, high = add(weight, builder.not_(_load(builder, counted, place)), bit, False)
+        here, more = add(low, saved, carry, False)
+        level.add_incoming(builder.add(level, _word(1)), body)
+        for phi, value in ((saved, high), (carry, more), (sign, here)):
+            phi.add_incoming(value, body)
+        builder.branch(head)
+        builder.position_at_end(done)
+        others = _splat(builder, builder.sub(_word(0), args[5]))
+        rows = builder.xor(sign, others)
+        _store(builder, rows, out, _word(0))
+        return _any(builder, rows)
+
+    return (
+        types.boolean(weights, types.int64, counts, types.int64, types.int64, types.int64, found),
+        codegen,
+    )
 
 
 class _Task(NamedTuple):
@@ -245,6 +289,13 @@ def _load(builder: _Builder, data: Any, place: Any) -> _Vector:
 def _store(builder: _Builder, value: _Vector, data: Any, place: Any) -> None:
     pointer = builder.bitcast(builder.gep(data, [place], source_etype=_WORD), _LANES.as_pointer())
     builder.store(value, pointer, align=8)
+
+
+def _any(builder: _Builder, rows: _Vector) -> Any:
+    union = builder.extract_element(rows, ir.Constant(_HALF, 0))
+    for lane in range(1, LANES):
+        union = builder.or_(union, builder.extract_element(rows, ir.Constant(_HALF, lane)))
+    return builder.icmp_unsigned("!=", union, _word(0))
 
 
 def _splat(builder: _Builder, word: Any) -> _Vector:

@@ -31,10 +31,14 @@ def plane_count(bits: int) -> int:
 def set_rows(planes: U64, first: int, words: U64) -> None:
     """Write signatures as rows `first` and up, whatever is there; the bits of other rows stay as they are."""
     count, width = words.shape
-    square = np.empty(64, np.uint64)
+    square, squares = np.empty(64, np.uint64), np.empty((64, 8), np.uint64)
     row = 0
     while row < count:
         at = first + row
+        if at % 512 == 0 and count - row >= 512:
+            _set_block(planes[at // 512], words[row : row + 512], squares)
+            row += 512
+            continue
         block, lane, shift = at // 512, at % 512 // 64, at % 64
         take = min(64 - shift, count - row)
         others = ~((~np.uint64(0) >> np.uint64(64 - take)) << np.uint64(shift))
@@ -48,6 +52,36 @@ def set_rows(planes: U64, first: int, words: U64) -> None:
             for p in range(last):
                 planes[block, 64 * w + p, lane] = planes[block, 64 * w + p, lane] & others | square[p]
         row += take
+
+
+@kernel
+def _set_block(planes: U64, words: U64, squares: U64) -> None:
+    """Write 512 rows as the planes of one block, all lanes at a time."""
+    for w in range(words.shape[1]):
+        for lane in range(8):
+            for i in range(64):
+                squares[i, lane] = words[64 * lane + i, w]
+        _transpose_lanes(squares)
+        for p in range(min(64, planes.shape[0] - 64 * w)):
+            for lane in range(8):
+                planes[64 * w + p, lane] = squares[p, lane]
+
+
+@kernel
+def _transpose_lanes(squares: U64) -> None:
+    """Transpose 64 x 64 bits in each of eight lanes, as `_transpose` does in one."""
+    mask = np.uint64(0x00000000FFFFFFFF)
+    step = 32
+    while step:
+        shift = np.uint64(step)
+        for start in range(0, 64, 2 * step):
+            for i in range(start, start + step):
+                for lane in range(8):
+                    swap = ((squares[i, lane] >> shift) ^ squares[i + step, lane]) & mask
+                    squares[i, lane] ^= swap << shift
+                    squares[i + step, lane] ^= swap
+        step >>= 1
+        mask ^= mask << np.uint64(step)
 
 
 @kernel
