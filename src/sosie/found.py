@@ -51,13 +51,15 @@ class Pairs:
     """Candidate pairs of rows, ordered by (a, b), distinct; a < b when a collection is joined with itself.
 
     Candidates are not duplicates: nothing may be removed because of them. See `VerifiedPairs`. `recall` is the share of
-    all pairs that is to be expected among them: 1 where the join is exact, None where nothing is known.
+    all pairs that is to be expected among them: 1 where the join is exact, None where nothing is known. Where it is an
+    estimate, `interval` holds the true share in 95 of 100 runs.
     """
 
     a: I64
     b: I64
     counters: Counters = field(default_factory=dict)
     recall: float | None = None
+    interval: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         _check_pairs(self.a, self.b)
@@ -70,7 +72,7 @@ class Pairs:
 
     def take(self, which: I64 | Bools) -> Pairs:
         """Return some of the pairs, by place or by flag."""
-        return Pairs(self.a[which], self.b[which], self.counters, self.recall)
+        return Pairs(self.a[which], self.b[which], self.counters, self.recall, self.interval)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 
-from sosie.arrays import aligned_zeros, read_only
-from sosie.kernels.planes.layout import BLOCK, ask_planes, plane_count, set_rows
-from sosie.kernels.planes.within import plane_within, room_within
+from sosie.arrays import read_only
+from sosie.kernels.planes.ranges import Asked, near_each
+from sosie.kernels.planes.weighed import Stages, Weighed, stages_of, weigh
 from sosie.matches.check import check_join, check_pairs
+from sosie.matches.collected import PairRuns
 from sosie.matches.equal.signatures import join_distinct
+from sosie.matches.order import packed
 from sosie.parallel import ordered_map
+from sosie.storage.room import Room
 from sosie.types import I64, U64, Pairs, Signatures
 
-_TILE = 64  # rows that share a pass over the others
-_SAMPLED = 16  # tiles that tell how many pairs to expect
-_MANY = 2**62
+_SLAB = 1 << 18  # rows that are turned into planes at a time
+_SPAN = 1 << 12  # rows that one task compares with them
+_SAMPLED = 1 << 10  # rows that tell how many pairs to expect
 
 
 def join_brute(
@@ -24,6 +31,7 @@ def join_brute(
     threads: int | None = None,
     *,
     max_pairs: int | None = None,
+    room: Room | None = None,
 ) -> Pairs:
     """Return all pairs of rows at most `radius` apart, as `join_blocks` does, for any radius.
 
@@ -32,38 +40,69 @@ def join_brute(
     [1, 2, 2]
     """
     check_join(a, b, radius, a.bits)
-    return join_distinct(a, b, lambda words, split: _join(words, split, a.bits, radius, threads, max_pairs), max_pairs)
+
+    def find(words: U64, split: int) -> Pairs:
+        join = _Join(words, split, a.bits, radius, stages_of(a.bits, radius))
+        asking = split or len(words)
+        if max_pairs is not None and asking > 2 * _SAMPLED:
+            some = np.arange(0, asking, -(-asking // _SAMPLED))
+            with PairRuns(room) as runs:
+                expected = sum(join.run([some], runs, threads)) * asking // len(some)
+            check_pairs(expected, max_pairs, about=True)
+        spans = [np.arange(start, min(start + _SPAN, asking)) for start in range(0, asking, _SPAN)]
+        with PairRuns(room) as runs:
+            for _ in join.run(spans, runs, threads):
+                if room is not None:
+                    room.tell(1, join.tasks(len(spans)))
+            return runs.pairs({"comparisons": join.comparisons}, recall=1.0)
+
+    return join_distinct(a, b, find, max_pairs)
 
 
-def _join(words: U64, split: int, bits: int, radius: int, threads: int | None, max_pairs: int | None) -> Pairs:
-    others = words[split:]
-    blocks = -(-len(others) // BLOCK)
-    planes, live = aligned_zeros((blocks, plane_count(bits), BLOCK // 64)), aligned_zeros((blocks, BLOCK // 64))
-    set_rows(planes, 0, others)
-    set_rows(live.reshape(-1, 1, BLOCK // 64), 0, np.ones((len(others), 1), np.uint64))
-    searched = read_only(planes), read_only(live)
+class _Task(NamedTuple):
+    """Rows that are compared with a slab: with all of it, or inside one collection with those that come later."""
 
-    def run(start: int) -> tuple[I64, I64]:
-        """Find the partners of a tile of rows; inside one collection only those that come later."""
-        queries = words[start : min(start + _TILE, split or len(words))]
-        asked = ask_planes(queries, planes.shape[1])
-        room = room_within(len(queries), planes.shape[1])
-        wanted = np.full(len(queries), _MANY)
-        block, left, right = 0 if split else start // BLOCK, [], []
-        while block < blocks:
-            block, count = plane_within(*searched, block, blocks, asked, radius, wanted, room)
-            a, b = room.queries[:count] + np.int64(start), room.rows[:count] + split
-            later = a < b
-            left.append(a[later])
-            right.append(b[later])
-        return np.concatenate(left), np.concatenate(right)
+    rows: I64
+    slab: Weighed
+    start: int
+    size: int
 
-    tiles = range(0, split or len(words), _TILE)
-    if max_pairs is not None and len(tiles) > 2 * _SAMPLED:
-        some = tiles[:: len(tiles) // _SAMPLED]
-        expected = sum(len(a) for a, _ in ordered_map(run, some, threads)) * len(tiles) // len(some)
-        check_pairs(expected, max_pairs, about=True)
-    found = list(ordered_map(run, tiles, threads))
-    comparisons = split * len(others) if split else len(words) * (len(words) - 1) // 2
-    left, right = (np.concatenate(column) for column in zip(*found, strict=True))
-    return Pairs(left, right, {"comparisons": comparisons}, recall=1.0)
+
+@dataclass(frozen=True, eq=False)
+class _Join:
+    """Distinct rows that are joined; those from `split` on are the second collection, with 0 there is only one."""
+
+    words: U64
+    split: int
+    bits: int
+    radius: int
+    stages: Stages
+
+    @property
+    def comparisons(self) -> int:
+        """How many pairs there are."""
+        count = len(self.words)
+        return self.split * (count - self.split) if self.split else count * (count - 1) // 2
+
+    def tasks(self, spans: int) -> int:
+        """Return how many tasks there are for so many spans, at most."""
+        return spans * -(-(len(self.words) - self.split) // _SLAB)
+
+    def run(self, spans: list[I64], runs: PairRuns, threads: int | None) -> Iterator[int]:
+        """Add the pairs of some rows with all others; yield how many there are, task by task."""
+        return ordered_map(lambda task: self._compare(task, runs), self._tasks(spans), threads)
+
+    def _tasks(self, spans: list[I64]) -> Iterator[_Task]:
+        for start in range(self.split, len(self.words), _SLAB):
+            part = self.words[start : start + _SLAB]
+            slab = weigh(part, self.bits, self.stages)
+            yield from (_Task(rows, slab, start, len(part)) for rows in spans)
+
+    def _compare(self, task: _Task, runs: PairRuns) -> int:
+        first = np.zeros_like(task.rows) if self.split else np.maximum(task.rows + 1 - task.start, 0)
+        asked = Asked(read_only(self.words[task.rows]), read_only(first), read_only(np.full_like(first, task.size)))
+        count = 0
+        for queries, rows in near_each(task.slab, asked, self.stages, self.radius):
+            runs.add_packed(packed(task.rows[queries], rows + task.start))
+            count += len(rows)
+        return count

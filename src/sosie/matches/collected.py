@@ -120,11 +120,13 @@ class PairRuns:
     def _free(self, wanted: int) -> int:
         """Make room for pairs, as many of those that are wanted as fit; return how many."""
         if self._count == len(self._waiting):
-            if self._count == self._most:
-                self._write()
-            else:
-                size = max(2 * self._count, self._count + wanted, _FEW)
-                self._waiting.resize(size if self._most is None else min(size, self._most), refcheck=False)
+            self._sorted()  # what was found again and again takes the room of one
+            if 4 * self._count > 3 * len(self._waiting):
+                if len(self._waiting) == self._most:
+                    self._write()
+                else:
+                    size = max(2 * self._count, self._count + wanted, _FEW)
+                    self._waiting.resize(size if self._most is None else min(size, self._most), refcheck=False)
         return min(wanted, len(self._waiting) - self._count)
 
     def _sorted(self) -> U64:

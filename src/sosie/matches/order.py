@@ -61,6 +61,15 @@ def distinct_packed(parts: Iterable[U64]) -> U64:
     return _distinct([known, *waiting])
 
 
+def packed(a: I64, b: I64) -> U64:
+    """Return pairs of rows, each below 2^32, as one number: the lower row above the other.
+
+    >>> packed(np.array([7]), np.array([3])) == np.uint64(3 << 32 | 7)
+    array([ True])
+    """
+    return np.minimum(a, b).astype(np.uint64) << np.uint64(32) | np.maximum(a, b).astype(np.uint64)
+
+
 def unpacked(pairs: U64) -> tuple[I64, I64]:
     """Return the upper and the lower 32 bits of packed pairs.
 

@@ -103,8 +103,8 @@ def mark_at_most(
 ) -> Any:
     """Set `found[:8]` to the rows whose weight, less their count, is at most `most`; say whether there are any.
 
-    Slice l of the weights lies at `weights[start + 8 * l:][:8]`, of the counts at `counts[8 * l:][:8]`; there are `height`
-    of both, with room for the sign of the difference. Where `inverse` is 1, the other rows are marked.
+    Slice l of the weights lies at `weights[start + 8 * l:][:8]`, of the counts at `counts[8 * l:][:8]`; there are
+    `height` of both, with room for the sign of the difference. Where `inverse` is 1, the other rows are marked.
     """
 
     def codegen(context: Any, builder: _Builder, signature: Any, args: Any) -> Any:

@@ -1,0 +1,96 @@
+"""The sliding window join: pairs that are near each other in the order of permuted bits (Charikar 2002; NFL 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+
+from sosie.matches.check import check_join, check_pairs
+from sosie.matches.chunks import Detected, Window, WindowJoin
+from sosie.matches.collected import PairRuns
+from sosie.matches.recaptured import Recaptured
+from sosie.parallel import ordered_map
+from sosie.storage.room import Room
+from sosie.types import U64, Pairs, Signatures
+
+
+def join_window(
+    a: Signatures,
+    b: Signatures | None = None,
+    radius: int = 3,
+    by: Window | None = None,
+    *,
+    room: Room | None = None,
+    max_pairs: int | None = None,
+) -> Pairs:
+    """Return the pairs at most `radius` apart that are within the window in some table; their recall is estimated.
+
+    Of two collections only pairs of different sides are compared.
+
+    >>> import numpy as np
+    >>> rows = Signatures(np.array([0b1111, 0b1110, 0b0000], np.uint64))
+    >>> join_window(rows, radius=1, by=Window(tables=3, window=2)).b.tolist()
+    [1]
+    """
+    check_join(a, b, radius, a.bits)
+    by = by or Window()
+    join = WindowJoin([a.words] if b is None else [a.words, b.words], a.bits, radius, by)
+    threads = None if room is None else room.threads
+    tally, again = _Tally(), Recaptured(by.tables)
+    with PairRuns(room) as runs:
+        orders = ordered_map(join.order, range(by.tables if join.brute else 0), threads, ahead=1)
+
+        def keep(table: int, pairs: U64) -> None:
+            runs.add_packed(pairs)
+            again.add(table, pairs)
+
+        chunks = chain.from_iterable(map(join.chunks, orders))
+        for found in ordered_map(lambda chunk: join.detect(chunk, keep), chunks, threads):
+            tally.add(found)
+            if max_pairs is not None:
+                check_pairs(tally.pairs_of_table, max_pairs)
+            if room is not None:
+                room.tell(found.rows, by.tables * join.rows)
+        pairs = runs.pairs(tally.counters(join.brute))
+    if max_pairs is not None:
+        check_pairs(len(pairs), max_pairs)
+    if b is not None:
+        pairs = replace(pairs, b=pairs.b - len(a))
+    if by.window + 1 >= join.rows:
+        return replace(pairs, recall=1.0)
+    share = again.share(join.distances)
+    return pairs if share is None else replace(pairs, recall=share.recall, interval=share.interval)
+
+
+class _Tally:
+    """What a join has done so far: comparisons, and seconds of a processor."""
+
+    def __init__(self) -> None:
+        self.table, self.pairs_of_table, self.tables, self.chunks = -1, 0, 0, 0
+        self.comparisons, self.across, self.making, self.detecting = 0, 0, 0.0, 0.0
+
+    def add(self, found: Detected) -> None:
+        """Count what was done for one chunk."""
+        if found.table != self.table:
+            self.table, self.pairs_of_table, self.tables = found.table, 0, self.tables + 1
+        self.pairs_of_table += found.pairs
+        self.chunks += 1
+        self.comparisons += found.comparisons
+        self.across += found.across
+        self.making += found.making
+        self.detecting += found.detecting
+
+    def counters(self, brute: int) -> dict[str, int]:
+        """Return what was counted; making the chunks as the comparisons that took as long (NFL 6.1).
+
+        The relative cost is `comparisons` and `making_chunks` together, of `brute_comparisons`.
+        """
+        making = round(self.across * self.making / self.detecting) if self.detecting else 0
+        return {
+            "comparisons": self.across,
+            "window_comparisons": self.comparisons,
+            "brute_comparisons": brute,
+            "making_chunks": making,
+            "chunks": self.chunks,
+            "tables": self.tables,
+        }
