@@ -14,7 +14,7 @@ def draw_permutation(bits: int, seed: int, table: int) -> I64:
     """Return the places of the bits in a random order, the same on every machine; the first is the most significant.
 
     >>> draw_permutation(8, seed=0, table=1).tolist()
-    [3, 5, 7, 1, 2, 6, 4, 0]
+    [2, 3, 6, 7, 4, 0, 1, 5]
     """
     return np.argsort(drawn_words(np.arange(bits) + bits * table, seed), kind="stable")
 
