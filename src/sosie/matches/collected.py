@@ -32,8 +32,8 @@ class PairRuns:
     ...     for a, b in (3, 4), (1, 2), (3, 4), (0, 9), (1, 2):
     ...         runs.add(np.array([a]), np.array([b]))
     ...     found = runs.pairs()
-    >>> list(zip(found.a.tolist(), found.b.tolist())), runs.added, runs.spilled_bytes
-    ([(0, 9), (1, 2), (3, 4)], 5, 32)
+    >>> list(zip(found.a.tolist(), found.b.tolist())), runs.added
+    ([(0, 9), (1, 2), (3, 4)], 5)
     """
 
     def __init__(self, room: Room | None = None) -> None:
