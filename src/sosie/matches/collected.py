@@ -24,7 +24,8 @@ class PairRuns:
 
     They wait in half of the room's memory. When that is full they are sorted and go to disk as a run; the runs are
     merged at the end, in as much memory. Without a room all of them stay in memory. Any thread may add: the result
-    does not depend on the order. Rows are numbered below 2^32. The file goes when the runs are closed; pairs that were
+    does not depend on the order. Rows are numbered below 2^32. Once more than `most` were added, repeats included, more
+    are counted but not kept: for those who will refuse so many. The file goes when the runs are closed; pairs that were
     given out stay valid.
 
     >>> import tempfile
@@ -36,10 +37,11 @@ class PairRuns:
     ([(0, 9), (1, 2), (3, 4)], 5)
     """
 
-    def __init__(self, room: Room | None = None) -> None:
+    def __init__(self, room: Room | None = None, most: int | None = None) -> None:
         self.added = 0
         self.spilled_bytes = 0
         self._room = room
+        self._wanted = most
         self._most = None if room is None else max(room.memory // 2 // 8, 1)
         self._waiting = np.empty(_FEW if self._most is None else min(_FEW, self._most), np.uint64)
         self._count = 0
@@ -65,6 +67,8 @@ class PairRuns:
         """Add pairs of a row in the upper and a row in the lower 32 bits."""
         with self._lock:
             self.added += len(pairs)
+            if self._wanted is not None and self.added > self._wanted:
+                return
             while len(pairs):
                 free = self._free(len(pairs))
                 self._waiting[self._count : self._count + free] = pairs[:free]
@@ -87,6 +91,15 @@ class PairRuns:
             give_back(a)
             give_back(b)
         return found
+
+    def packed(self) -> U64:
+        """Return all pairs added so far as `merged` gives them, in one array, which is mapped if it is large."""
+        if self._room is None:
+            return self._sorted().copy()
+        with Spill(self._room.scratch, np.uint64, self._room.memory // 4) as whole:
+            for piece in self.merged():
+                whole.append(piece)
+            return np.asarray(whole.array())
 
     def merged(self) -> Iterator[U64]:
         """Yield all pairs added so far, packed, in order, each once; in pieces that fit into half of the memory."""

@@ -7,6 +7,9 @@ from typing import Literal, get_args
 from sosie.errors import UsageError
 from sosie.matches.blocks import join_blocks
 from sosie.matches.brute import join_brute
+from sosie.matches.scan import PROGRAM
+from sosie.storage.room import Room
+from sosie.storage.size import show_size
 from sosie.types import Pairs, Signatures
 
 SignatureJoin = Literal["blocks", "brute"]
@@ -14,7 +17,26 @@ SignatureJoin = Literal["blocks", "brute"]
 SORTED_ROW = 16  # what a row costs in a block table, in comparisons
 TILED = 8  # how many comparisons a scan over bit planes makes in the time of one in a block table
 
-_JOINS = {"blocks": join_blocks, "brute": join_brute}
+
+def _brute(
+    a: Signatures,
+    b: Signatures | None,
+    radius: int,
+    threads: int | None,
+    *,
+    max_pairs: int | None,
+    room: Room | None,
+) -> Pairs:
+    """Compare all with all, where that fits: the words of both sides, their planes, and copies of what is distinct."""
+    needed = PROGRAM + 4 * sum(side.words.nbytes for side in (a, b) if side is not None)
+    if room is not None and room.limit is not None and needed > room.limit:
+        raise UsageError(
+            f"comparing all with all takes about {show_size(needed)} of memory: allow more (--memory, memory=)"
+        )
+    return join_brute(a, b, radius, threads, max_pairs=max_pairs)
+
+
+_JOINS = {"blocks": join_blocks, "brute": _brute}
 
 
 def join_signatures(
@@ -25,10 +47,12 @@ def join_signatures(
     method: SignatureJoin,
     max_pairs: int | None = None,
     threads: int | None = None,
+    room: Room | None = None,
 ) -> Pairs:
     """Return all pairs of signatures within the radius; both methods find the same.
 
-    More than `max_pairs` are refused; without a limit, groups of very many equal rows are written as stars.
+    More than `max_pairs` are refused; without a limit, groups of very many equal rows are written as stars. Methods
+    keep to the `room`, where there is one; its `limit` is for the whole process.
 
     >>> import numpy as np
     >>> signatures = Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64))
@@ -37,7 +61,7 @@ def join_signatures(
     """
     if method not in _JOINS:
         raise UsageError(f"method must be {' or '.join(get_args(SignatureJoin))}, got {method!r}")
-    return _JOINS[method](a, b, radius, threads, max_pairs=max_pairs)
+    return _JOINS[method](a, b, radius, threads, max_pairs=max_pairs, room=room)
 
 
 def blocks_pay(rows: int, bits: int, radius: int) -> bool:
