@@ -25,7 +25,7 @@ from sosie.kernels.tables.word_join import (
     move_words,
     scatter_parts,
 )
-from sosie.matches.scan import Scan, cut_parts, table_rows
+from sosie.matches.scan import Scan, check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map
 from sosie.storage.room import Room
 from sosie.types import I32, I64, U64
@@ -65,11 +65,9 @@ class BlockTables:
         tables, count = kind(self), len(self.cut.headers)
         counted = list(ordered_map(tables.counts, range(count), self.threads))
         most = table_rows(self.room, tables.row_bytes, self.threads)
-        pieces = [
-            Piece(table, *span)
-            for table in range(count)
-            for span in cut_parts(counted[table], most, tables.row_bytes, self.threads)
-        ]
+        for counts in counted:
+            check_parts(counts, most, tables.row_bytes, self.threads)
+        pieces = [Piece(table, *span) for table in range(count) for span in cut_parts(counted[table], most)]
         total = sum(int(counts.sum()) for counts in counted)
         comparisons, equal = 0, False
 
@@ -103,6 +101,8 @@ class _WordTables:
     def counts(self, table: int) -> I64:
         """Return how many rows belong to each part of a table."""
         how = self._how(table)
+        lowest = 64 - how.bits
+        how = how._replace(moves=how.moves[how.moves[:, 1] + how.moves[:, 2] > lowest])  # the others tell nothing here
         counts = np.zeros(1 << how.bits, np.int64)
         for first, words in self._of.scan.pieces():
             count_parts(words, first, self._of.scan.left_out, how, counts)

@@ -28,7 +28,7 @@ from sosie.types import U64, Pairs, Signatures
 _TABLES = 1000  # more are never worth it
 _SAMPLE = 2048  # rows from which the size of groups is estimated
 _SORT = 8.0  # the cost of a row in a table, in comparisons of one word
-_SCATTER = 80.0  # the same of signatures of one word, which are compared eight at a time
+_SCATTER = 150.0  # the same of signatures of one word, which are compared eight at a time
 
 
 def join_blocks(

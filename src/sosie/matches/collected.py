@@ -17,6 +17,8 @@ from sosie.types import I64, U64, Counters, Pairs
 
 _FEW = 1 << 10  # pairs that there is room for at first
 _PIECE = 1 << 20  # pairs that are looked at together
+_FAN = 64  # runs that are merged at a time,
+_LEAST = 64  # and how many pairs of each are looked at, at least
 
 
 class PairRuns:
@@ -110,10 +112,22 @@ class PairRuns:
         if not self._ends:
             yield from (held[start : start + _PIECE].copy() for start in range(0, len(held), _PIECE))
             return
+        while len(self._ends) > _FAN:
+            self._merge_runs()
+        yield from self._merge(range(len(self._ends)))
+
+    def close(self) -> None:
+        """Let go of what is held, and of the file."""
+        self._waiting, self._count, self._ends = np.empty(0, np.uint64), 0, []
+        if self._disk is not None:
+            self._disk.close()
+
+    def _merge(self, which: range) -> Iterator[U64]:
+        """Yield the pairs of some runs in order, each once: as far as every run's next ones reach."""
         assert self._disk is not None and self._most is not None
-        whole = np.asarray(self._disk.array())
-        runs = [whole[start:stop] for start, stop in zip([0, *self._ends[:-1]], self._ends, strict=True)]
-        size = max(self._most // 2 // len(runs), 1)
+        whole, starts = np.asarray(self._disk.array()), [0, *self._ends[:-1]]
+        runs = [whole[starts[run] : self._ends[run]] for run in which]
+        size = max(self._most // 2 // len(runs), _LEAST)
         while runs:
             heads = [run[:size] for run in runs]
             bound = min(int(head[-1]) for head in heads)
@@ -124,18 +138,30 @@ class PairRuns:
             give_back(whole)
             yield piece[: _keep_distinct(piece)]
 
-    def close(self) -> None:
-        """Let go of what is held, and of the file."""
-        self._waiting, self._count, self._ends = np.empty(0, np.uint64), 0, []
-        if self._disk is not None:
-            self._disk.close()
+    def _merge_runs(self) -> None:
+        """Make longer runs of so many that their next ones would not be long enough to be merged quickly."""
+        assert self._room is not None and self._disk is not None
+        merged, ends = Spill(self._room.scratch, np.uint64, 0), []
+        try:
+            for start in range(0, len(self._ends), _FAN):
+                for piece in self._merge(range(len(self._ends))[start : start + _FAN]):
+                    merged.append(piece)
+                ends.append(len(merged))
+        except BaseException:
+            merged.close()
+            raise
+        self.spilled_bytes = max(self.spilled_bytes, 8 * (self._ends[-1] + ends[-1]))
+        self._disk.close()
+        self._disk, self._ends = merged, ends
 
     def _free(self, wanted: int) -> int:
         """Make room for pairs, as many of those that are wanted as fit; return how many."""
         if self._count == len(self._waiting):
             if self._count == self._most:
                 self._write()
-            else:
+            elif self._most is None and self._count >= _PIECE:
+                self._sorted()  # there may be many repeats, as of keys that agree in many tables
+            if 2 * self._count > len(self._waiting):
                 size = max(2 * self._count, self._count + wanted, _FEW)
                 self._waiting.resize(size if self._most is None else min(size, self._most), refcheck=False)
         return min(wanted, len(self._waiting) - self._count)

@@ -84,25 +84,29 @@ def table_rows(room: Room | None, row_bytes: int, threads: int) -> int | None:
     return max(free // threads // row_bytes, 1)
 
 
-def cut_parts(counts: I64, most: int | None, row_bytes: int, threads: int) -> list[tuple[int, int]]:
-    """Cut parts that hold so many rows into spans of at most `most` rows each; empty ones are left out.
+def cut_parts(counts: I64, most: int | None) -> list[tuple[int, int]]:
+    """Cut parts that hold so many rows into spans of at most `most` rows each, or of one part that has more.
 
-    >>> cut_parts(np.array([3, 2, 4, 0, 1]), 5, 12, 1)
+    >>> cut_parts(np.array([3, 2, 4, 0, 1]), 5)
     [(0, 2), (2, 5)]
     """
     if most is None:
         return [(0, len(counts))] if counts.any() else []
-    largest = int(counts.max(initial=0))
-    if largest > most:
-        needed = (largest * row_bytes * threads) * 4 // 3 + PROGRAM
-        raise UsageError(
-            f"{largest:,} rows agree in the bits by which they are sorted, and have to be compared in memory:"
-            f" allow about {show_size(needed * 5 // 4)} (--memory, memory=) or use fewer threads"
-        )
     spans, start, held = [], 0, 0
     for part, count in enumerate(counts.tolist()):
-        if held + count > most:
+        if held and held + count > most:
             spans.append((start, part))
             start, held = part, 0
         held += count
     return [*spans, (start, len(counts))] if held else spans
+
+
+def check_parts(counts: I64, most: int | None, row_bytes: int, threads: int) -> None:
+    """Refuse a part of more than `most` rows, which would have to be held at once."""
+    largest = int(counts.max(initial=0))
+    if most is not None and largest > most:
+        needed = show_size(PROGRAM + 2 * largest * row_bytes * threads)
+        raise UsageError(
+            f"{largest:,} rows begin alike in a table and have to be held at once: allow about {needed} of memory"
+            " (--memory, memory=), or use fewer threads"
+        )

@@ -13,7 +13,7 @@ from sosie.kernels.tables.word_join import set_bits
 from sosie.matches.collected import PairRuns
 from sosie.matches.equal.groups import STAR, Groups, spread
 from sosie.matches.order import unpacked
-from sosie.matches.scan import Scan, cut_parts, table_rows
+from sosie.matches.scan import Scan, check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map
 from sosie.storage.room import Room
 from sosie.types import I64, U64
@@ -48,7 +48,8 @@ class Copies:
                 runs.add_packed(_find(side, *span, int(counts[span[0] : span[1]].sum())))
 
             most = table_rows(room, _ROW_BYTES, threads)
-            for _ in ordered_map(run, cut_parts(counts, most, _ROW_BYTES, threads), threads, ahead=1):
+            check_parts(counts, most, _ROW_BYTES, threads)
+            for _ in ordered_map(run, cut_parts(counts, most), threads, ahead=1):
                 pass
             return Copies(runs.packed())
 
