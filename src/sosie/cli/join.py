@@ -10,6 +10,7 @@ import click
 from sosie.cli.options import (
     SHINGLES,
     is_given,
+    memory_option,
     output_options,
     shingle_options,
     shingles_of,
@@ -47,6 +48,7 @@ from sosie.storage.output import Output
     help="Refuse to list more pairs than this.",
 )
 @shingle_options
+@memory_option
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Find all similar pairs of INPUT: documents above a threshold, or saved signatures within a radius.
@@ -60,7 +62,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     job = Joiner(shingles=shingles_of(options), **measured)
     with progress(quiet or as_json) as shown:
         other = sides[1] if len(sides) > 1 else None
-        report = job.run(sides[0], other, output, threads=options["threads"], progress=shown)
+        limits = {name: options[name] for name in ("memory", "threads")}
+        report = job.run(sides[0], other, output, **limits, progress=shown)
     if as_json:
         say_json(report.to_dict())
     elif not quiet:

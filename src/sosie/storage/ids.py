@@ -23,7 +23,7 @@ from sosie.storage.resident import give_back
 IDS = ("ids", "id_bytes", "id_offsets")
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _PIECE = 1 << 14  # ids that are hashed at a time: what that takes stays in the cache
-_NUMBERS = 1 << 20  # ids that are compared with their rows at a time
+_NUMBERS = 1 << 20  # ids that are checked, or compared with their rows, at a time
 _WEIGHTS = 1 << 16
 
 
@@ -56,7 +56,9 @@ def ids_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
         raise StorageError("the ids are not bytes with offsets")
     buffers = [None, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(np.ascontiguousarray(data))]
     ids = pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
-    ids.validate(full=True)
+    for start in range(0, max(len(ids), 1), _NUMBERS):  # a piece at a time: there may be gigabytes
+        ids.slice(start, _NUMBERS).validate(full=True)
+        give_back(data)
     return ids
 
 
