@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from sosie.jobs.join import join as join
     from sosie.matches.candidates import Exact as Exact
     from sosie.matches.candidates import Identical as Identical
+    from sosie.matches.chunks import Window as Window
     from sosie.matches.reference import Reference as Reference
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
@@ -128,6 +129,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "TermCounts": "sosie.features.frequencies",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
+    "Window": "sosie.matches.chunks",
     "dedup": "sosie.jobs.dedup",
     "join": "sosie.jobs.join",
     "load_index": "sosie.index.files",

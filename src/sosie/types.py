@@ -26,6 +26,8 @@ from sosie.found import VerifiedPairs as VerifiedPairs
 from sosie.shown import counted
 
 F32 = NDArray[np.float32]
+_IDS = "_ids"  # where the ids of rows are kept
+_PIECE = 1 << 20  # rows that are checked at a time
 
 
 def offsets_of(lengths: Any) -> I64:
@@ -116,6 +118,23 @@ class Features:
         return cls(hashes, offsets_of(np.concatenate([part.sizes for part in parts])), *columns)
 
 
+class _Ids:
+    """The ids of rows, a field: as they were given, or row numbers, which are made when somebody asks for them.
+
+    A hundred million numbers are 800 MB, and most work needs none of them.
+    """
+
+    def __get__(self, rows: Any, owner: type | None = None) -> Any:
+        if rows is None:
+            return None  # the default of the field
+        if vars(rows)[_IDS] is None:
+            self.__set__(rows, pa.array(np.arange(len(rows), dtype=np.int64)))
+        return vars(rows)[_IDS]
+
+    def __set__(self, rows: Any, ids: Any) -> None:
+        vars(rows)[_IDS] = ids
+
+
 @dataclass(frozen=True, eq=False)
 class Signatures:
     """Binary signatures: bit j of row i is bit (j mod 64) of `words[i, j // 64]`; padding bits are 0.
@@ -132,7 +151,7 @@ class Signatures:
 
     words: U64
     bits: int = 0
-    ids: Any = None
+    ids: Any = _Ids()
     digest: str | None = None
     unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
     volatility: F32 | None = None
@@ -151,11 +170,11 @@ class Signatures:
             raise MismatchError(f"the bits of a signature are a whole number, got {bits!r}")
         if not width - 64 < bits <= width:
             raise MismatchError(f"{bits} bits do not fit {words.shape[1]} words: expected {width - 63} to {width}")
-        if bits < width and np.any(words[:, -1] >> np.uint64(bits % 64)):
+        last, beyond = words[:, -1], np.uint64(bits % 64)
+        if bits < width and any(np.any(last[i : i + _PIECE] >> beyond) for i in range(0, len(last), _PIECE)):
             raise MismatchError(f"padding bits beyond bit {bits} must be 0")
         object.__setattr__(self, "bits", int(bits))
-        object.__setattr__(self, "numbered", self.ids is None)
-        object.__setattr__(self, "ids", _checked_ids(self.ids, len(words)))
+        _check_ids(self, len(words))
         object.__setattr__(self, "space", self.space or self.digest)
 
     def __len__(self) -> int:
@@ -179,7 +198,7 @@ class Keys:
     """
 
     values: U64
-    ids: Any = None
+    ids: Any = _Ids()
     digest: str | None = None
     unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
     space: str | None = None
@@ -189,8 +208,7 @@ class Keys:
         _check_matrix("keys", self.values)
         if self.values.ndim != 2 or self.values.dtype != np.uint64 or self.values.shape[1] == 0:
             raise MismatchError(f"keys are uint64[n, tables], got {self.values.dtype}{list(self.values.shape)}")
-        object.__setattr__(self, "numbered", self.ids is None)
-        object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.values)))
+        _check_ids(self, len(self.values))
         object.__setattr__(self, "space", self.space or self.digest)
 
     def __len__(self) -> int:
@@ -208,7 +226,7 @@ class Bags:
     """
 
     features: Features
-    ids: Any = None
+    ids: Any = _Ids()
     digest: str | None = None
     unsigned: I64 = field(default_factory=lambda: np.empty(0, np.int64))
     space: str | None = None
@@ -217,8 +235,7 @@ class Bags:
     def __post_init__(self) -> None:
         if not isinstance(self.features, Features):
             raise MismatchError(f"bags are made of Features, got {type(self.features).__name__}")
-        object.__setattr__(self, "numbered", self.ids is None)
-        object.__setattr__(self, "ids", _checked_ids(self.ids, len(self.features)))
+        _check_ids(self, len(self.features))
         object.__setattr__(self, "space", self.space or self.digest)
 
     def __len__(self) -> int:
@@ -246,12 +263,15 @@ def _origin(of: Signatures | Keys) -> str:
     return unsigned if of.digest is None else f"{unsigned}, digest {of.digest[:8]}"
 
 
-def _checked_ids(ids: Any, count: int) -> Any:
+def _check_ids(of: Signatures | Keys | Bags, count: int) -> None:
+    """Keep the ids that were given, checked, and whether there were any."""
+    ids = vars(of)[_IDS]
+    object.__setattr__(of, "numbered", ids is None)
     if ids is None:
-        return pa.array(np.arange(count, dtype=np.int64))
+        return
     if isinstance(ids, pa.ChunkedArray):
         ids = ids.combine_chunks()
     ids = ids if isinstance(ids, pa.Array) else pa.array(ids)
     if len(ids) != count:
         raise MismatchError(f"{len(ids)} ids for {count} rows")
-    return ids
+    object.__setattr__(of, "ids", ids)

@@ -64,7 +64,13 @@ def test_chunks_threads_and_memory_change_nothing(across, tmp_path):
     a, b = (rows.take(np.arange(150)), rows.take(np.arange(150, 400))) if across else (rows, None)
     whole = join_window(a, b, 8, Window(6, 50))
     assert len(whole) > 100
-    for chunk, threads, memory in ((1, 1, 1 << 20), (7, 2, 1 << 12), (50, 3, 1 << 16), (51, 1, 1 << 20), (399, 2, 1 << 20)):
+    for chunk, threads, memory in (
+        (1, 1, 1 << 20),
+        (7, 2, 1 << 12),
+        (50, 3, 1 << 16),
+        (51, 1, 1 << 20),
+        (399, 2, 1 << 20),
+    ):
         room = Room(tmp_path, memory=memory, threads=threads)
         again = join_window(a, b, 8, Window(6, 50, chunk), room=room)
         assert listed(again) == listed(whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,6 +11,7 @@ import click
 from sosie.cli.options import (
     SHINGLES,
     is_given,
+    memory_option,
     output_options,
     shingle_options,
     shingles_of,
@@ -21,10 +23,15 @@ from sosie.cli.progress import progress
 from sosie.cli.say import say, say_json
 from sosie.errors import UsageError
 from sosie.jobs.inputs import is_signatures
-from sosie.jobs.join import Joiner
+from sosie.jobs.join import Joiner, JoinReport
+from sosie.jobs.join_rows import JoinMethod
 from sosie.matches.check import MAX_PAIRS
+from sosie.matches.chunks import Window
+from sosie.matches.join import SignatureJoin
 from sosie.matches.sets.similarity import Measure
 from sosie.storage.output import Output
+
+_WINDOW = tuple(field.name for field in fields(Window))
 
 
 @click.command("join")
@@ -40,6 +47,22 @@ from sosie.storage.output import Output
 )
 @click.option("--radius", type=int, help="Saved signatures: most bits that may differ.")
 @click.option(
+    "--method",
+    type=click.Choice(("auto", *get_args(SignatureJoin))),
+    default="auto",
+    show_default=True,
+    help="Saved signatures: block tables and brute force find all pairs, auto takes the cheaper; a sliding window finds"
+    " those that are neighbours in some table, and says what share that is.",
+)
+@click.option("--tables", type=int, default=Window.tables, show_default=True, help="Window: orders of permuted bits.")
+@click.option(
+    "--window", type=int, default=Window.window, show_default=True, help="Window: rows compared with each."
+)
+@click.option(
+    "--chunk", type=int, default=Window.chunk, show_default=True, help="Window: rows held at a time."
+)
+@click.option("--seed", type=int, default=Window.seed, show_default=True, help="Window: other orders for each seed.")
+@click.option(
     "--max-pairs",
     type=click.IntRange(min=0),
     default=MAX_PAIRS,
@@ -47,6 +70,7 @@ from sosie.storage.output import Output
     help="Refuse to list more pairs than this.",
 )
 @shingle_options
+@memory_option
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
     """Find all similar pairs of INPUT: documents above a threshold, or saved signatures within a radius.
@@ -57,15 +81,49 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     quiet, as_json, output = options["quiet"], options["as_json"], Output(options["output"], options["overwrite"])
     sides = [_side(paths, options) for paths in (inputs, options["other"]) if paths]
     measured = {name: options[name] for name in ("threshold", "radius", "similarity", "max_pairs")}
-    job = Joiner(shingles=shingles_of(options), **measured)
+    job = Joiner(shingles=shingles_of(options), method=_method(options), **measured)
     with progress(quiet or as_json) as shown:
         other = sides[1] if len(sides) > 1 else None
-        report = job.run(sides[0], other, output, threads=options["threads"], progress=shown)
+        limits = {name: options[name] for name in ("memory", "threads")}
+        report = job.run(sides[0], other, output, **limits, progress=shown)
     if as_json:
         say_json(report.to_dict())
     elif not quiet:
-        say(f"{report.pairs:,} pairs", *(f"Note: {warning}" for warning in report.warnings))
+        say(f"{report.pairs:,} pairs{_share(report)}", *_cost(report))
+        say(*(f"Note: {warning}" for warning in report.warnings))
         say(f"Written to {Path(output.path) / 'pairs.parquet'}")
+
+
+def _method(options: dict[str, Any]) -> JoinMethod:
+    """Return how signatures are joined; the options of a window are refused where there is none."""
+    if options["method"] == "window":
+        return Window(**{name: options[name] for name in _WINDOW})
+    if given := [name for name in _WINDOW if is_given(name)]:
+        raise UsageError(f"--{given[0]} is for --method window")
+    method: JoinMethod = options["method"]
+    return method
+
+
+def _share(report: JoinReport) -> str:
+    """Return what is known of the share that was found, where it is not all."""
+    if report.recall == 1:
+        return ""
+    if report.recall is None:
+        return "; what share of all that is cannot be said" if "tables" in report.counters else ""
+    low, high = report.interval or (report.recall, report.recall)
+    return f", about {report.recall:.1%} of all ({low:.1%} to {high:.1%})"
+
+
+def _cost(report: JoinReport) -> list[str]:
+    """Return what a window cost beside brute force, as the paper counts (NFL 6.1)."""
+    counters = report.counters
+    if not counters.get("brute_comparisons"):
+        return []
+    made, brute = counters["comparisons"] + counters["making_chunks"], counters["brute_comparisons"]
+    return [
+        f"{counters['comparisons']:,} comparisons in {counters['tables']:,} tables; with making the chunks"
+        f" {made / brute:.1%} of the cost of comparing all with all"
+    ]
 
 
 def _side(paths: tuple[str, ...], options: dict[str, Any]) -> Any:

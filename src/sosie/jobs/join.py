@@ -6,9 +6,9 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args, overload
+from typing import Any, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,12 +20,12 @@ from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
 from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
-from sosie.jobs.auto import choose_join
+from sosie.jobs.auto import check_limit
 from sosie.jobs.inputs import StrPath
+from sosie.jobs.join_rows import PAIRS, JoinMethod, check_kinds, join_rows, joining_room, write_pairs
 from sosie.jobs.warm import prepare
 from sosie.matches.check import MAX_PAIRS
-from sosie.matches.join import SignatureJoin, join_signatures
-from sosie.matches.keys import join_keys
+from sosie.matches.chunks import Window
 from sosie.matches.sets.join import join_features
 from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
@@ -35,14 +35,18 @@ from sosie.report.report import JobReport
 from sosie.report.summary import bounded
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.shown import counted
-from sosie.signatures.files import load_signatures
+from sosie.signatures.files import load_mapped
 from sosie.storage.output import Output, OutputDirectory
+from sosie.storage.resident import within
 from sosie.storage.room import Room
-from sosie.types import Counters, Features, Keys, Pairs, Signatures, VerifiedPairs
-
-JoinMethod = Literal["auto"] | SignatureJoin
+from sosie.storage.size import as_size
+from sosie.types import Features, Keys, Pairs, Signatures, VerifiedPairs
 
 THRESHOLD = "0.8"  # of documents, where none is given
+_NO_LIMIT = (
+    "--memory (in Python memory=) is for signatures and keys; the exact join of documents and features holds its lists"
+    " in memory: leave it out, or use dedup, which takes a limit"
+)
 
 
 @overload
@@ -55,6 +59,7 @@ def join(
     method: JoinMethod = "auto",
     measure: Measure = "jaccard",
     max_pairs: int = MAX_PAIRS,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> Pairs: ...
 
@@ -80,15 +85,19 @@ def join(
     method: JoinMethod = "auto",
     measure: Measure = "jaccard",
     max_pairs: int = MAX_PAIRS,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> Pairs | JoinedDocuments:
     """Return all pairs of a collection, or of two: signatures within a radius, features above a threshold, equal keys.
 
     Documents, a `Source` or whatever one is made of, are compared by their shingles of three words, above a threshold
     (0.8 if none is given), and their pairs are verified. `method` is how signatures are joined: by block tables or by
-    comparing all with all, whichever costs less.
+    comparing all with all, whichever costs less, or by a sliding window (`sosie.Window`), which does not find all and
+    says what share it found.
     `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
     containment. All pairs are found; more than `max_pairs` are refused, as early as their number is known.
+    With `memory`, as in "4GB", the join of signatures or keys keeps the process to that: tables are built in pieces,
+    and pairs that do not fit are sorted in temporary files and mapped from there. The pairs are the same.
 
     >>> import numpy as np
     >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
@@ -98,10 +107,10 @@ def join(
     [{'a': 0, 'b': 1, 'similarity': 0.8571428571428571}]
     """
     made = [isinstance(each, Signatures | Keys | Features) for each in (a, b) if each is not None]
-    if b is not None and any(made) and type(b) is not type(a):
-        raise UsageError(
-            f"cannot join {type(a).__name__} with {type(b).__name__}: give two collections of the same kind"
-        )
+    if any(made):
+        check_kinds(a, b)
+    if memory is not None and not isinstance(a, Signatures | Keys):
+        raise UsageError(_NO_LIMIT)
     if not any(made):
         if radius is not None:
             raise UsageError("radius is for signatures; documents are joined above a threshold: pass threshold=")
@@ -113,24 +122,16 @@ def join(
         )
     if measure != "jaccard" and not isinstance(a, Features):
         raise UsageError(f"measure={measure!r} is for features; {type(a).__name__} are compared as they are")
-    other: Any = b
-    if isinstance(a, Signatures):
-        if radius is None or threshold is not None:
-            raise UsageError(
-                "signatures are joined within a radius: pass --radius (in Python radius=), and no threshold"
-            )
-        if method not in ("auto", *get_args(SignatureJoin)):
-            raise UsageError(f"method must be auto, {' or '.join(get_args(SignatureJoin))}, got {method!r}")
-        rows = len(a) + (0 if other is None else len(other))
-        by = choose_join(rows, a.bits, radius) if method == "auto" else method
-        return join_signatures(a, other, radius=radius, method=by, max_pairs=max_pairs, threads=threads)
     if isinstance(a, Features):
         if threshold is None or radius is not None:
             raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
-        return join_features(a, other, threshold=threshold, measure=measure, max_pairs=max_pairs, threads=threads)
-    if radius is not None or threshold is not None:
-        raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
-    return join_keys(a, other, max_pairs=max_pairs, threads=threads)
+        return join_features(a, b, threshold=threshold, measure=measure, max_pairs=max_pairs, threads=threads)
+    asked: dict[str, Any] = {"radius": radius, "threshold": threshold, "method": method, "max_pairs": max_pairs}
+    if memory is None:
+        return join_rows(a, b, **asked, threads=threads)
+    with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
+        room = joining_room(scratch, as_size(memory), threads)
+        return join_rows(a, b, **asked, threads=threads, room=room)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,18 +213,21 @@ class JoinReport(JobReport):
     rejected: int
     counters: dict[str, int]
     warnings: list[str]
+    recall: float | None = None
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Joiner:
     """What a join finds: documents above a threshold, saved signatures within a radius, or equal saved keys.
 
-    `run` writes it. Of documents, the threshold is 0.8 and the similarity Jaccard if nothing else is said. More than
-    `max_pairs` are refused.
+    `run` writes it. Of documents, the threshold is 0.8 and the similarity Jaccard if nothing else is said. Signatures
+    are joined by a `method`. More than `max_pairs` are refused.
     """
 
     threshold: float | str | Fraction | None = None
     radius: int | None = None
+    method: JoinMethod = "auto"
     similarity: Measure | None = None
     shingles: Shingles = Shingles()
     max_pairs: int = MAX_PAIRS
@@ -234,12 +238,14 @@ class Joiner:
         other: Documents | Source | None,
         output: Output,
         *,
+        memory: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> JoinReport:
         """Join a collection with itself or with another, and write pairs.parquet and report.json.
 
-        Both are documents, or both paths of saved signatures; pairs of signatures are candidates.
+        Both are documents, or both paths of saved signatures; pairs of signatures are candidates. `memory` is a limit
+        for the whole process, which the join of saved signatures and keys keeps to.
         """
         timing = Timing(progress or Silent())
         sides = [side for side in (first, other) if side is not None]
@@ -247,25 +253,32 @@ class Joiner:
         sources = [as_source(side) for side in sides if not isinstance(side, str | os.PathLike)]
         if sources and saved:
             raise UsageError(f"{saved[0]}: holds signatures: join documents with documents, or sign both sides.")
+        if memory is not None and sources:
+            raise UsageError(_NO_LIMIT)
+        check_limit(memory)
         read = [*saved, *(file for source in sources for file in _files(source))]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
             by = "saved" if saved else self.similarity or "jaccard"
             prepare(f"join {by}", progress=timing.progress, threads=threads)
-            with timing.stage("join") as stage:
-                if saved:
-                    table, counters, rejects = self._saved(saved, threads)
-                else:
-                    table, counters, rejects = self._documents(sources, threads, stage.advance)
+            rejects: list[Reject] = []
+            if saved:
+                found: Pairs | VerifiedPairs = self._saved(saved, directory, memory, threads, timing)
+            else:
+                with timing.stage("join") as stage:
+                    joined = self._documents(sources, threads, stage.advance)
+                pq.write_table(joined.table, directory.path / PAIRS, compression="zstd")
+                found, rejects = joined.pairs, joined.rejects
             with RejectLog(directory.path) as log:
                 log.add(rejects)
-            pq.write_table(table, directory.path / "pairs.parquet", compression="zstd")
             report = JoinReport(
-                parameters={} if saved else self._described(),
+                parameters=self._saved_by() if saved else self._described(),
                 across=other is not None,
-                pairs=table.num_rows,
+                pairs=len(found),
                 rejected=len(rejects),
-                counters=dict(counters),
-                warnings=bounded(counters),
+                counters=dict(found.counters),
+                warnings=bounded(found.counters),
+                recall=found.recall,
+                interval=found.interval if isinstance(found, Pairs) else None,
                 stages=tuple(timing.finished),
             )
             (directory.path / "report.json").write_text(json.dumps(report.to_dict(), indent=2) + "\n", "utf-8")
@@ -273,10 +286,12 @@ class Joiner:
 
     def _documents(
         self, sources: list[Source], threads: int | None, advance: Callable[[int], None]
-    ) -> tuple[Any, Counters, list[Reject]]:
+    ) -> JoinedDocuments:
+        if self.method != "auto":
+            raise UsageError("--method is for saved signatures; the join of documents is exact: leave it out")
         if self.radius is not None:
             raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
-        joined = join_documents(
+        return join_documents(
             sources[0],
             *sources[1:],
             threshold=self.threshold or THRESHOLD,
@@ -286,15 +301,36 @@ class Joiner:
             threads=threads,
             advance=advance,
         )
-        return joined.table, joined.pairs.counters, joined.rejects
 
-    def _saved(self, paths: list[StrPath], threads: int | None) -> tuple[Any, Counters, list[Reject]]:
+    def _saved(
+        self, paths: list[StrPath], directory: OutputDirectory, memory: int | None, threads: int | None, timing: Timing
+    ) -> Pairs:
+        """Join saved signatures or keys and write their pairs, in bounded memory; return them."""
         if self.similarity is not None:
             raise UsageError("--similarity is for documents; saved signatures and keys are compared as they are")
-        sides = [load_signatures(path) for path in paths]
-        pairs = join(*sides, radius=self.radius, threshold=self.threshold, max_pairs=self.max_pairs, threads=threads)
-        a, b = sides[0].ids.take(pa.array(pairs.a)), sides[-1].ids.take(pa.array(pairs.b))
-        return pa.table({"a": a, "b": b}), pairs.counters, []
+        loaded = [load_mapped(path) for path in paths]
+        sides = [signed for signed, _ in loaded]
+        with within(memory, [array for _, arrays in loaded for array in arrays]):
+            with timing.stage("join") as stage:
+                room = joining_room(directory.scratch, memory, threads, _telling(stage))
+                pairs = join_rows(
+                    *sides,
+                    radius=self.radius,
+                    threshold=self.threshold,
+                    method=self.method,
+                    max_pairs=self.max_pairs,
+                    threads=threads,
+                    room=room,
+                )
+            with timing.stage("write", len(pairs)) as stage:
+                write_pairs(directory.path / PAIRS, pairs, sides[0], sides[-1], stage.advance)
+        return pairs
+
+    def _saved_by(self) -> dict[str, Any]:
+        """Return what saved signatures are joined by."""
+        method = asdict(self.method) if isinstance(self.method, Window) else {}
+        name = "window" if method else self.method
+        return {"radius": self.radius, "method": {"method": name, **method}}
 
     def _described(self) -> dict[str, Any]:
         """Return what documents are joined by, as the report of a de-duplication has it."""
@@ -305,3 +341,13 @@ class Joiner:
 
 def _files(source: Source) -> list[str]:
     return [] if isinstance(source.paths, pa.Table) else [place.path for place in source.inputs()]
+
+
+def _telling(stage: Progress) -> Callable[[int, int], None]:
+    """Return what shows how far a join is."""
+
+    def tell(done: int, total: int) -> None:
+        stage.expect(total)
+        stage.advance(done)
+
+    return tell

@@ -8,29 +8,27 @@ pair is written only by the first table whose header it shares.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sosie.arrays import read_only
 from sosie.index.block_run import BlockCut
-from sosie.kernels.tables.hamming_join import (
-    EQUAL,
-    PartRoom,
-    TableJoin,
-    hash_headers,
-    join_groups,
-    join_parts,
-    split_parts,
-)
-from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
+from sosie.kernels.tables.hamming_join import hash_headers
+from sosie.matches.block_tables import BlockTables
 from sosie.matches.check import check_join, check_pairs
-from sosie.matches.equal.signatures import join_distinct
-from sosie.matches.order import ordered_pairs
-from sosie.parallel import ordered_map, thread_count
-from sosie.types import I64, U64, Pairs, Signatures
+from sosie.matches.collected import PairRuns
+from sosie.matches.equal.copies import Copies
+from sosie.matches.equal.written import Written
+from sosie.matches.scan import Scan
+from sosie.parallel import thread_count
+from sosie.storage.room import Room
+from sosie.types import U64, Pairs, Signatures
 
 _TABLES = 1000  # more are never worth it
 _SAMPLE = 2048  # rows from which the size of groups is estimated
 _SORT = 8.0  # the cost of a row in a table, in comparisons of one word
+_SCATTER = 150.0  # the same of signatures of one word, which are compared eight at a time
 
 
 def join_blocks(
@@ -40,6 +38,7 @@ def join_blocks(
     threads: int | None = None,
     *,
     max_pairs: int | None = None,
+    room: Room | None = None,
 ) -> Pairs:
     """Return all pairs of rows at most `radius` apart: inside a collection, or between two.
 
@@ -47,52 +46,78 @@ def join_blocks(
     rows are not written with all their pairs: each row is paired with the first of the group, and with the first of any
     near group; the counters `bounded_groups` and `bounded_pairs` say how many groups and pairs that left out.
 
+    Tables and pairs keep to the `room`, and the result is the same in any. Without one, all of it is in memory.
+
     >>> rows = Signatures(np.array([0b1111, 0b1110, 0b0000], np.uint64))
     >>> pairs = join_blocks(rows, radius=2)
     >>> pairs.a.tolist(), pairs.b.tolist()
     ([0], [1])
     """
     check_join(a, b, radius, a.bits - 1)
-
-    def find(words: U64, split: int) -> Pairs | None:
-        return _join(words, split, a.bits, radius, thread_count(threads))
-
-    if b is None and len(a) > 1:  # most collections hold no equal rows; where they do, one is met soon
-        pairs = find(a.words, 0)
+    workers = thread_count(threads)
+    join = _Join(radius, a.bits, workers, max_pairs, room)
+    if b is None:  # most collections hold no equal rows; where they do, two are met soon
+        pairs = join.distinct(Scan.of(a))
         if pairs is not None:
-            if max_pairs is not None:
-                check_pairs(len(pairs), max_pairs)
-            counters = {**pairs.counters, "bounded_groups": 0, "bounded_pairs": 0}
-            return ordered_pairs(pairs.a, pairs.b, counters, recall=1.0)
-    return join_distinct(a, b, find, max_pairs)
+            return pairs
+        copies = Copies.found(a.words, workers, room)
+        return join.collapsed(Scan.of(a), copies, copies)
+    return join.collapsed(Scan.of(a, b), *(Copies.found(side.words, workers, room) for side in (a, b)))
 
 
-def _join(words: U64, split: int, bits: int, radius: int, threads: int) -> Pairs | None:
-    """Join distinct rows; None if two rows of one collection turn out to be equal."""
-    cut = _choose_cut(words, bits, radius)
-    runs = [range(len(cut.headers))[start::threads] for start in range(min(threads, len(cut.headers)))]
-    join_tables = _join_one_word if words.shape[1] == 1 and len(words) < 2**31 else _join_several_words
-    sought = TableJoin(words, split, radius, cut.masks)
-    found = list(ordered_map(lambda run: join_tables(sought, cut, run), runs, threads))
-    parts = [part for part in found if part is not None]
-    if len(parts) < len(found):
-        return None
-    pairs = np.concatenate([part[0] for part in parts])
-    counters = {"tables": len(cut.headers), "comparisons": sum(part[1] for part in parts)}
-    return Pairs(pairs[:, 0], pairs[:, 1], counters, recall=1.0)
+@dataclass(frozen=True, eq=False)
+class _Join:
+    radius: int
+    bits: int
+    threads: int
+    max_pairs: int | None
+    room: Room | None
+
+    def distinct(self, scan: Scan) -> Pairs | None:
+        """Join the rows of one collection; None if two of them turn out to be equal."""
+        with PairRuns(self.room, self.max_pairs) as runs:
+            counters = self._find(scan, len(scan), runs)
+            if counters is None:
+                return None
+            return runs.pairs({**counters, "bounded_groups": 0, "bounded_pairs": 0}, recall=1.0)
+
+    def collapsed(self, scan: Scan, left: Copies, right: Copies) -> Pairs:
+        """Join the rows that equal no earlier one, and write out what they stand for."""
+        left_out, count = np.zeros(-(-len(scan) // 64), np.uint64), len(scan)
+        for copies, first in ((left, 0), (right, scan.split))[: len(scan.sides)]:
+            copies.mark(left_out, first)
+            count -= len(copies)
+        with PairRuns(self.room, self.max_pairs) as runs:
+            counters = self._find(replace(scan, left_out=read_only(left_out)), count, runs)
+            assert counters is not None, "the rows are distinct"
+            pairs = Written(left, right, self.max_pairs, self.room).pairs(runs)
+        return replace(pairs, counters={**counters, **pairs.counters})
+
+    def _find(self, scan: Scan, count: int, runs: PairRuns) -> dict[str, int] | None:
+        """Collect the pairs of the `count` rows that are not left out; return what it took, None if two are equal."""
+        if count < 2 or not all(map(len, scan.sides)):
+            return {}
+        cut = _choose_cut(scan, count, self.bits, self.radius)
+        comparisons = BlockTables(scan, cut, self.radius, self.threads, self.room).join(runs.add_packed)
+        if comparisons is None:
+            return None
+        if self.max_pairs is not None:
+            check_pairs(runs.added, self.max_pairs)
+        return {"tables": len(cut.headers), "comparisons": comparisons}
 
 
-def _choose_cut(words: U64, bits: int, radius: int) -> BlockCut:
-    """Return the cut that costs least, by the sizes that its groups have in a sample."""
-    count = len(words)
-    sample = words[np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False)]
+def _choose_cut(scan: Scan, count: int, bits: int, radius: int) -> BlockCut:
+    """Return the cut that costs least for `count` rows, by the sizes that its groups have in a sample."""
+    rows = np.sort(np.random.default_rng(0).choice(len(scan), min(len(scan), _SAMPLE), replace=False))
+    sample = scan.take(rows[scan.stay(rows)])
+    row_cost = _SCATTER if scan.words == 1 else _SORT
     best, best_cost = BlockCut.of(bits, radius + 1, 1), math.inf
     for chosen in range(1, bits - radius + 1):
         if math.comb(radius + chosen, chosen) > _TABLES and chosen > 1:
             break
         cut = BlockCut.of(bits, radius + chosen, chosen)
-        groups = np.mean([_rows_per_group(sample, cut, table, count) for table in _some(len(cut.headers))])
-        cost = len(cut.headers) * count * (_SORT + groups / 2) * words.shape[1]
+        groups = float(np.mean([_rows_per_group(sample, cut, table, count) for table in _some(len(cut.headers))]))
+        cost = len(cut.headers) * count * (row_cost + groups / 2)
         if cost >= best_cost:
             break
         best, best_cost = cut, cost
@@ -105,59 +130,6 @@ def _some(tables: int) -> range:
 
 def _rows_per_group(sample: U64, cut: BlockCut, table: int, count: int) -> float:
     """Estimate with how many rows a row is compared: as by chance, or as the sample shows."""
-    _, sizes = np.unique(hash_headers(sample, cut.masks[table]), return_counts=True)
+    _, sizes = np.unique(hash_headers(read_only(sample), cut.masks[table]), return_counts=True)
     observed = float(np.sum(sizes * (sizes - 1))) / max(1, len(sample) * (len(sample) - 1))
     return count * max(observed, 2.0 ** -cut.header_bits(table))
-
-
-def _join_one_word(sought: TableJoin, cut: BlockCut, tables: range) -> tuple[I64, int] | None:
-    count = len(sought.words)
-    room, pairs = PartRoom.of(count), np.empty((max(count, 2**16), 2), np.int64)
-    pieces, work = [pairs[:0]], 0
-    for table in tables:
-        bits = min(cut.header_bits(table), bits_to_tell(count))
-        starts = split_parts(sought.words, _moves(cut, table), bits - bits // 2, room)
-        this = sought._replace(masks=sought.masks[: table + 1])
-        part = 0
-        while part < len(starts) - 1:
-            part, found, more, needed = join_parts(starts, room, part, bits // 2, this, pairs)
-            if found == EQUAL:
-                return None
-            work += more
-            pieces.append(pairs[:found].copy())
-            if needed > len(pairs):
-                pairs = np.empty((needed, 2), np.int64)
-    return np.concatenate(pieces), work
-
-
-def _moves(cut: BlockCut, table: int) -> I64:
-    """Return the moves (from bit, width, to bit) that bring a table's header to the top of a word."""
-    chosen = cut.headers[table]
-    others = [block for block in range(len(cut.edges) - 1) if block not in chosen]
-    top, moves = 64, [[0, 0, 0]]
-    for block in [*reversed(chosen), *reversed(others)]:
-        start, width = int(cut.edges[block]), int(cut.edges[block + 1] - cut.edges[block])
-        top -= width
-        if start + width == moves[-1][0]:  # it goes on below the block before it, as it was
-            moves[-1] = [start, moves[-1][1] + width, top]
-        else:
-            moves.append([start, width, top])
-    return np.array(moves[1:], np.int64)
-
-
-def _join_several_words(sought: TableJoin, cut: BlockCut, tables: range) -> tuple[I64, int] | None:
-    count = len(sought.words)
-    pairs = np.empty((max(count, 2**16), 2), np.int64)
-    pieces, work, bits = [pairs[:0]], 0, bits_to_tell(count)
-    for table in tables:
-        keys, rows = sort_by_top_bits(hash_headers(sought.words, cut.masks[table]), np.arange(count), bits)
-        near = sought.words[rows]
-        this = sought._replace(masks=sought.masks[: table + 1])
-        place = 0
-        while place < count:
-            place, found, more = join_groups(keys, rows, bits, near, place, this, pairs)
-            if found == EQUAL:
-                return None
-            work += more
-            pieces.append(pairs[:found].copy())
-    return np.concatenate(pieces), work

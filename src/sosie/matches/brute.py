@@ -9,14 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from sosie.arrays import read_only
+from sosie.errors import UsageError
 from sosie.kernels.planes.ranges import Asked, near_each
 from sosie.kernels.planes.weighed import Stages, Weighed, stages_of, weigh
 from sosie.matches.check import check_join, check_pairs
 from sosie.matches.collected import PairRuns
 from sosie.matches.equal.signatures import join_distinct
 from sosie.matches.order import packed
+from sosie.matches.scan import PROGRAM
 from sosie.parallel import ordered_map
 from sosie.storage.room import Room
+from sosie.storage.size import show_size
 from sosie.types import I64, U64, Pairs, Signatures
 
 _SLAB = 1 << 18  # rows that are turned into planes at a time
@@ -40,6 +43,7 @@ def join_brute(
     [1, 2, 2]
     """
     check_join(a, b, radius, a.bits)
+    _check_room(room, [side for side in (a, b) if side is not None])
 
     def find(words: U64, split: int) -> Pairs:
         join = _Join(words, split, a.bits, radius, stages_of(a.bits, radius))
@@ -57,6 +61,17 @@ def join_brute(
             return runs.pairs({"comparisons": join.comparisons}, recall=1.0)
 
     return join_distinct(a, b, find, max_pairs)
+
+
+def _check_room(room: Room | None, sides: list[Signatures]) -> None:
+    """Refuse what does not fit: the words of both sides, copies of those that are distinct, and slabs of planes."""
+    slabs = 4 * min(_SLAB, max(map(len, sides))) * sides[0].bits // 8
+    needed = PROGRAM + slabs + 2 * sum(side.words.nbytes for side in sides)
+    if room is not None and room.limit is not None and needed + room.memory > room.limit:
+        raise UsageError(
+            f"comparing all with all takes about {show_size(needed + room.memory)} of memory: allow more (--memory,"
+            " memory=)"
+        )
 
 
 class _Task(NamedTuple):

@@ -17,6 +17,8 @@ from sosie.types import I64, U64, Counters, Pairs
 
 _FEW = 1 << 10  # pairs that there is room for at first
 _PIECE = 1 << 20  # pairs that are looked at together
+_FAN = 64  # runs that are merged at a time,
+_LEAST = 64  # and how many pairs of each are looked at, at least
 
 
 class PairRuns:
@@ -24,7 +26,8 @@ class PairRuns:
 
     They wait in half of the room's memory. When that is full they are sorted and go to disk as a run; the runs are
     merged at the end, in as much memory. Without a room all of them stay in memory. Any thread may add: the result
-    does not depend on the order. Rows are numbered below 2^32. The file goes when the runs are closed; pairs that were
+    does not depend on the order. Rows are numbered below 2^32. Once more than `most` were added, repeats included, more
+    are counted but not kept: for those who will refuse so many. The file goes when the runs are closed; pairs that were
     given out stay valid.
 
     >>> import tempfile
@@ -32,14 +35,15 @@ class PairRuns:
     ...     for a, b in (3, 4), (1, 2), (3, 4), (0, 9), (1, 2):
     ...         runs.add(np.array([a]), np.array([b]))
     ...     found = runs.pairs()
-    >>> list(zip(found.a.tolist(), found.b.tolist())), runs.added, runs.spilled_bytes
-    ([(0, 9), (1, 2), (3, 4)], 5, 32)
+    >>> list(zip(found.a.tolist(), found.b.tolist())), runs.added
+    ([(0, 9), (1, 2), (3, 4)], 5)
     """
 
-    def __init__(self, room: Room | None = None) -> None:
+    def __init__(self, room: Room | None = None, most: int | None = None) -> None:
         self.added = 0
         self.spilled_bytes = 0
         self._room = room
+        self._wanted = most
         self._most = None if room is None else max(room.memory // 2 // 8, 1)
         self._waiting = np.empty(_FEW if self._most is None else min(_FEW, self._most), np.uint64)
         self._count = 0
@@ -65,6 +69,8 @@ class PairRuns:
         """Add pairs of a row in the upper and a row in the lower 32 bits."""
         with self._lock:
             self.added += len(pairs)
+            if self._wanted is not None and self.added > self._wanted:
+                return
             while len(pairs):
                 free = self._free(len(pairs))
                 self._waiting[self._count : self._count + free] = pairs[:free]
@@ -88,6 +94,15 @@ class PairRuns:
             give_back(b)
         return found
 
+    def packed(self) -> U64:
+        """Return all pairs added so far as `merged` gives them, in one array, which is mapped if it is large."""
+        if self._room is None:
+            return self._sorted().copy()
+        with Spill(self._room.scratch, np.uint64, self._room.memory // 4) as whole:
+            for piece in self.merged():
+                whole.append(piece)
+            return np.asarray(whole.array())
+
     def merged(self) -> Iterator[U64]:
         """Yield all pairs added so far, packed, in order, each once; in pieces that fit into half of the memory."""
         with self._lock:
@@ -97,10 +112,22 @@ class PairRuns:
         if not self._ends:
             yield from (held[start : start + _PIECE].copy() for start in range(0, len(held), _PIECE))
             return
+        while len(self._ends) > _FAN:
+            self._merge_runs()
+        yield from self._merge(range(len(self._ends)))
+
+    def close(self) -> None:
+        """Let go of what is held, and of the file."""
+        self._waiting, self._count, self._ends = np.empty(0, np.uint64), 0, []
+        if self._disk is not None:
+            self._disk.close()
+
+    def _merge(self, which: range) -> Iterator[U64]:
+        """Yield the pairs of some runs in order, each once: as far as every run's next ones reach."""
         assert self._disk is not None and self._most is not None
-        whole = np.asarray(self._disk.array())
-        runs = [whole[start:stop] for start, stop in zip([0, *self._ends[:-1]], self._ends, strict=True)]
-        size = max(self._most // 2 // len(runs), 1)
+        whole, starts = np.asarray(self._disk.array()), [0, *self._ends[:-1]]
+        runs = [whole[starts[run] : self._ends[run]] for run in which]
+        size = max(self._most // 2 // len(runs), _LEAST)
         while runs:
             heads = [run[:size] for run in runs]
             bound = min(int(head[-1]) for head in heads)
@@ -111,11 +138,21 @@ class PairRuns:
             give_back(whole)
             yield piece[: _keep_distinct(piece)]
 
-    def close(self) -> None:
-        """Let go of what is held, and of the file."""
-        self._waiting, self._count, self._ends = np.empty(0, np.uint64), 0, []
-        if self._disk is not None:
-            self._disk.close()
+    def _merge_runs(self) -> None:
+        """Make longer runs of so many that their next ones would not be long enough to be merged quickly."""
+        assert self._room is not None and self._disk is not None
+        merged, ends = Spill(self._room.scratch, np.uint64, 0), []
+        try:
+            for start in range(0, len(self._ends), _FAN):
+                for piece in self._merge(range(len(self._ends))[start : start + _FAN]):
+                    merged.append(piece)
+                ends.append(len(merged))
+        except BaseException:
+            merged.close()
+            raise
+        self.spilled_bytes = max(self.spilled_bytes, 8 * (self._ends[-1] + ends[-1]))
+        self._disk.close()
+        self._disk, self._ends = merged, ends
 
     def _free(self, wanted: int) -> int:
         """Make room for pairs, as many of those that are wanted as fit; return how many."""

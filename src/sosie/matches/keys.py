@@ -9,9 +9,12 @@ import numpy as np
 
 from sosie.kernels.tables.keys import count_pairs, group_by_key, write_pairs
 from sosie.matches.check import MAX_PAIRS, check_keys, check_pairs
+from sosie.matches.collected import PairRuns
+from sosie.matches.key_tables import key_tables
 from sosie.matches.order import distinct_packed, unpacked
 from sosie.parallel import ordered_map
 from sosie.storage.resident import give_back
+from sosie.storage.room import Room
 from sosie.types import I64, U64, Keys, Pairs
 
 DENSE = 1024  # rows with one key beyond which a group is set apart
@@ -33,26 +36,32 @@ class KeyGroups:
     members: I64
 
 
-def join_keys(a: Keys, b: Keys | None = None, *, max_pairs: int = MAX_PAIRS, threads: int | None = None) -> Pairs:
+def join_keys(
+    a: Keys,
+    b: Keys | None = None,
+    *,
+    max_pairs: int = MAX_PAIRS,
+    threads: int | None = None,
+    room: Room | None = None,
+) -> Pairs:
     """Return all pairs of rows that share a key in at least one table: inside a collection, or between two.
 
     More than `max_pairs` are refused. Which share of the similar pairs have a key in common is not known here: the
-    recall is that of the method that made the keys.
+    recall is that of the method that made the keys. Tables and pairs keep to the `room`, where there is one.
 
     >>> pairs = join_keys(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64)))
     >>> pairs.a.tolist(), pairs.b.tolist()
     ([0, 0], [1, 2])
     """
-    if b is None:
-        values, split = a.values, 0
-    else:
+    if b is not None:
         check_keys(a, b)
-        values, split = np.concatenate([a.values, b.values]), len(a)
-        if not len(a) or not len(b):
-            values, split = values[:0], 0
-    groups = _group(list(values.T), split, len(values), threads, max_pairs=max_pairs)
-    check_pairs(len(groups.a), max_pairs)
-    return Pairs(groups.a, groups.b - split)
+    with PairRuns(room) as runs:
+        if len(a) and (b is None or len(b)):
+            with key_tables(a, b, room, threads) as tables:
+                tables.join(runs.add_packed, max_pairs)
+        if runs.added > max_pairs:  # repeats are counted before anything is written
+            check_pairs(sum(map(len, runs.merged())), max_pairs)
+        return runs.pairs()
 
 
 def key_groups(
@@ -60,25 +69,14 @@ def key_groups(
 ) -> KeyGroups:
     """Return the pairs of rows that share a key in some table, and the groups of more than `limit` rows apart.
 
-    `columns[t]` holds the keys of table t. Every pair is given once, ordered by (a, b). Where the groups would hold
-    more than `most` pairs, judged by the first table, those of more than 16 rows are set apart, too.
+    `columns[t]` holds the keys of table t, which are grouped in parts that fit into little memory. Every pair is given
+    once, ordered by (a, b). Where the groups would hold more than `most` pairs, judged by the first table, those of
+    more than 16 rows are set apart, too.
 
     >>> groups = key_groups([np.array([1, 2, 1, 1], np.uint64), np.array([5, 5, 6, 7], np.uint64)], limit=2)
     >>> list(zip(groups.a.tolist(), groups.b.tolist())), groups.members.tolist()
     ([(0, 1)], [0, 2, 3])
     """
-    return _group(columns, 0, limit, threads, most)
-
-
-def _group(
-    columns: Sequence[U64],
-    split: int,
-    limit: int,
-    threads: int | None,
-    most: int | None = None,
-    max_pairs: int | None = None,
-) -> KeyGroups:
-    """Group the rows of every table, `columns[t]` being the keys of table t, in parts that fit into little memory."""
     rows = len(columns[0]) if len(columns) else 0
     parts = 1 << max(rows // PART, 0).bit_length()
 
@@ -101,13 +99,10 @@ def _group(
 
     def pairs_of(task: tuple[int, int]) -> tuple[U64, list[I64]]:
         offsets, members = grouped(*task)
-        count = count_pairs(offsets, members, split, limit)
-        if max_pairs is not None:
-            check_pairs(count, max_pairs)  # of one table alone
-        pairs = np.empty(count, np.uint64)
-        write_pairs(offsets, members, split, limit, pairs)
-        dense = [members[offsets[group] : offsets[group + 1]] for group in np.flatnonzero(np.diff(offsets) > limit)]
-        return pairs, [rows for rows in dense if split == 0 or rows[0] < split <= rows[-1]]
+        pairs = np.empty(count_pairs(offsets, members, 0, limit), np.uint64)
+        write_pairs(offsets, members, 0, limit, pairs)
+        dense = np.flatnonzero(np.diff(offsets) > limit)
+        return pairs, [members[offsets[group] : offsets[group + 1]] for group in dense]
 
     held: list[I64] = []
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 
+from sosie.errors import UsageError
 from sosie.matches.check import check_join, check_pairs
 from sosie.matches.chunks import Detected, Window, WindowJoin
 from sosie.matches.collected import PairRuns
 from sosie.matches.recaptured import Recaptured
-from sosie.parallel import ordered_map
+from sosie.matches.scan import PROGRAM
+from sosie.parallel import ordered_map, thread_count
 from sosie.storage.room import Room
+from sosie.storage.size import show_size
 from sosie.types import U64, Pairs, Signatures
 
 
@@ -18,10 +21,11 @@ def join_window(
     a: Signatures,
     b: Signatures | None = None,
     radius: int = 3,
-    by: Window | None = None,
+    threads: int | None = None,
     *,
-    room: Room | None = None,
+    by: Window | None = None,
     max_pairs: int | None = None,
+    room: Room | None = None,
 ) -> Pairs:
     """Return the pairs at most `radius` apart that are within the window in some table; their recall is estimated.
 
@@ -35,7 +39,7 @@ def join_window(
     check_join(a, b, radius, a.bits)
     by = by or Window()
     join = WindowJoin([a.words] if b is None else [a.words, b.words], a.bits, radius, by)
-    threads = None if room is None else room.threads
+    _check_room(join, room, threads)
     tally, again = _Tally(), Recaptured(by.tables)
     with PairRuns(room) as runs:
         orders = ordered_map(join.order, range(by.tables if join.brute else 0), threads, ahead=1)
@@ -60,6 +64,20 @@ def join_window(
         return replace(pairs, recall=1.0)
     share = again.share(join.distances)
     return pairs if share is None else replace(pairs, recall=share.recall, interval=share.interval)
+
+
+def _check_room(join: WindowJoin, room: Room | None, threads: int | None) -> None:
+    """Refuse what does not fit: the orders of tables that are under way, and the rows and planes of their chunks."""
+    if room is None or room.limit is None:
+        return
+    workers = thread_count(threads)
+    size = min(join.by.chunk + join.by.window, join.rows) * join.bits // 8
+    needed = PROGRAM + room.memory + 40 * join.rows * (workers + 1) + 3 * size * workers
+    if needed > room.limit:
+        raise UsageError(
+            f"a window over {join.rows:,} rows, {join.by.chunk:,} at a time, takes about {show_size(needed)} of memory:"
+            " make the chunks smaller (--chunk), use fewer threads, or allow more (--memory, memory=)"
+        )
 
 
 class _Tally:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sosie.arrays import check_column, check_rows
 from sosie.errors import MismatchError, StorageError
@@ -64,6 +65,11 @@ def save_signatures(
 
 def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
     """Read what `save_signatures` wrote, checked and memory-mapped; a spec of other bits raises."""
+    return load_mapped(directory)[0]
+
+
+def load_mapped(directory: str | os.PathLike[str]) -> tuple[Signatures | Keys, list[NDArray[Any]]]:
+    """Read signatures as `load_signatures` does; the arrays that are mapped beside them, for `storage.resident`."""
     meta, arrays = read_artefact(directory, KIND, SIGNED)
     with _naming(directory, "set of signatures"):
         fitted = [meta[name]["digest"] for name in ("frequencies", "statistics") if name in meta]
@@ -73,7 +79,7 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
         check_column("the rows without features", arrays["unsigned"], np.int64)
         check_rows("the rows without features", arrays["unsigned"])
         if "keys" in arrays:
-            return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"], _space(meta))
+            return Keys(arrays["keys"], ids, meta["digest"], arrays["unsigned"], _space(meta)), list(arrays.values())
         volatility = arrays.get("volatility")
         signed = Signatures(
             arrays["words"], meta["bits"], ids, meta["digest"], arrays["unsigned"], volatility, _space(meta)
@@ -82,7 +88,7 @@ def load_signatures(directory: str | os.PathLike[str]) -> Signatures | Keys:
             volatility.dtype != np.float32 or volatility.shape != (len(signed), signed.bits)
         ):
             raise StorageError("the volatility is not that of the signatures. Sign again.")
-        return signed
+        return signed, list(arrays.values())
 
 
 def load_signer(directory: str | os.PathLike[str]) -> Signer:

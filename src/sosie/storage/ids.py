@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from sosie.arrays import I64, U64, Bools
 from sosie.errors import MismatchError, StorageError
 from sosie.runs import Runs
+from sosie.storage.resident import give_back
 
 IDS = ("ids", "id_bytes", "id_offsets")
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _PIECE = 1 << 14  # ids that are hashed at a time: what that takes stays in the cache
+_NUMBERS = 1 << 20  # ids that are checked, or compared with their rows, at a time
 _WEIGHTS = 1 << 16
 
 
@@ -54,7 +56,9 @@ def ids_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
         raise StorageError("the ids are not bytes with offsets")
     buffers = [None, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(np.ascontiguousarray(data))]
     ids = pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
-    ids.validate(full=True)
+    for start in range(0, max(len(ids), 1), _NUMBERS):  # a piece at a time: there may be gigabytes
+        ids.slice(start, _NUMBERS).validate(full=True)
+        give_back(data)
     return ids
 
 
@@ -65,8 +69,17 @@ def given_ids(arrays: Mapping[str, NDArray[Any]]) -> Any:
     (True, [0, 2])
     """
     ids = ids_of(arrays)
-    numbers = ids.type == pa.int64() and np.array_equal(ids.to_numpy(), np.arange(len(ids)))
-    return None if numbers and len(ids) else ids
+    return None if len(ids) and ids.type == pa.int64() and _are_numbers(arrays["ids"]) else ids
+
+
+def _are_numbers(ids: I64) -> bool:
+    """Say whether ids are 0, 1, 2 and so on; in pieces, because there may be very many."""
+    for start in range(0, len(ids), _NUMBERS):
+        piece = ids[start : start + _NUMBERS]
+        if not np.array_equal(piece, np.arange(start, start + len(piece))):
+            return False
+        give_back(ids)
+    return True
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,6 +61,33 @@ def _first_in_runs(words: U64, keys: U64, rows: I64, bits: int, first: I64) -> N
 
 
 @kernel
+def copies_in_runs(words: U64, keys: U64, rows: I64, bits: int, copies: U64) -> int:
+    """Write (first row, row) of every row that equals an earlier one, packed; return how many there are.
+
+    Keys and rows are ordered by the top bits of the keys, those of equal ones by row; word i is that of row i. The rest
+    is as in `_first_in_runs`.
+    """
+    shift = np.uint64(64 - bits)
+    kinds = np.empty(keys.size, np.int64)
+    count, written = 0, np.int64(0)
+    for i in range(keys.size):
+        if count > 0 and keys[kinds[0]] >> shift != keys[i] >> shift:
+            count = 0
+        found = False
+        for c in range(count):
+            first = rows[kinds[c]]
+            if keys[kinds[c]] == keys[i] and _same(words, first, rows[i]):
+                copies[written] = np.uint64(first) << np.uint64(32) | np.uint64(rows[i])
+                written += 1
+                found = True
+                break
+        if not found:
+            kinds[count] = i
+            count += 1
+    return written
+
+
+@kernel
 def _same(words: U64, a: int, b: int) -> bool:
     for w in range(words.shape[1]):
         if words[a, w] != words[b, w]:

@@ -209,3 +209,53 @@ def write_pairs(offsets: I64, members: I64, split: int, limit: int, pairs: U64) 
             for j in range(max(i + 1, middle), end):
                 pairs[count] = np.uint64(members[i]) << np.uint64(32) | np.uint64(members[j])
                 count += 1
+
+
+@kernel
+def count_parts(keys: U64, bits: int, counts: I64) -> None:
+    """Add how many keys belong to each part, which is told by the top bits of the mixed key."""
+    shift = np.uint64(64 - bits)
+    for i in range(keys.size):
+        counts[np.int64(splitmix64(keys[i]) >> shift)] += 1
+
+
+@kernel
+def select_parts(keys: U64, first: int, bits: int, span: tuple[int, int], mixed: U64, rows: I64, count: int) -> int:
+    """Append the mixed keys of the parts of a span, and their rows, to those that there are; return how many there are.
+
+    The keys are those of rows `first` and up.
+    """
+    shift = np.uint64(64 - bits)
+    for i in range(keys.size):
+        key = splitmix64(keys[i])
+        part = np.int64(key >> shift)
+        if span[0] <= part and part < span[1]:
+            mixed[count] = key
+            rows[count] = first + i
+            count += 1
+    return count
+
+
+@kernel
+def fill_pairs(offsets: I64, members: I64, split: int, place: I64, pairs: U64) -> int:
+    """Write the pairs inside groups as `write_pairs` does, as far as there is room; return their number.
+
+    `place` (group, member) is where to begin, and becomes where to go on. There has to be room for a pair of each
+    member of a group.
+    """
+    count = 0
+    for group in range(place[0], offsets.size - 1):
+        begin, end = offsets[group], offsets[group + 1]
+        middle = begin
+        while middle < end and members[middle] < split:
+            middle += 1
+        for i in range(max(begin, place[1]), end if split == 0 else middle):
+            others = max(i + 1, middle)
+            if count + end - others > pairs.size:
+                place[0], place[1] = group, i
+                return count
+            for j in range(others, end):
+                pairs[count] = np.uint64(members[i]) << np.uint64(32) | np.uint64(members[j])
+                count += 1
+    place[0] = offsets.size - 1
+    return count
