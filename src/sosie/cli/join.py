@@ -89,8 +89,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     if as_json:
         say_json(report.to_dict())
     elif not quiet:
-        say(f"{report.pairs:,} pairs{_share(report)}", *_cost(report))
-        say(*(f"Note: {warning}" for warning in report.warnings))
+        notes = [f"Note: {warning}" for warning in report.warnings]
+        say(f"{report.pairs:,} pairs{_share(report)}", *_cost(report), *notes)
         say(f"Written to {Path(output.path) / 'pairs.parquet'}")
 
 
