@@ -3,9 +3,10 @@
 usage: python -m benchmarks.far_pairs [--rows 20000000] [--memory 4GB] [--threads 2] [--folder DIR] [--pairs 100]
 
 Signatures are random; one in a hundred (--pairs says of how many) is a copy of another with 0 to 3 flipped bits, far
-away in the file. They are written and read in bounded memory. Needs 40 bytes on disk for each. `--keys 4` cuts each
-signature into so many keys instead, which agree in at least one table if 3 bits differ, and joins these. Prints the
-result and keeps it in benchmarks/far_pairs.json, by what was joined.
+away in the file. They are written and read in bounded memory. Needs 40 bytes on disk for each. With `--keys 8` each row
+has so many random keys instead, and a copy has one of the other's, in one table after the other: 24 bytes more on disk
+for each key. Then the pairs are read again, and the rows that they connect are counted. Prints the result and keeps it
+in benchmarks/far_pairs.json, by what was joined.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.memory import _tree_bytes
+from sosie.clusters.components import Components
 from sosie.signatures.files import save_signatures
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
@@ -51,6 +53,7 @@ def main() -> None:
         asked += [] if options.keys else ["--radius", str(RADIUS)]
         result |= run(Path(folder), asked)
         result |= count_planted(Path(folder) / "out" / "pairs.parquet", options.rows, options.pairs)
+        result |= connect(Path(folder) / "out" / "pairs.parquet", options.rows)
     known = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
     name = f"{options.rows:,} rows" + (f", {options.keys} keys" if options.keys else "")
     RESULT.write_text(json.dumps(known | {name: result}, indent=1) + "\n", "utf-8")
@@ -58,32 +61,27 @@ def main() -> None:
 
 
 def write_signatures(folder: Path, rows: int, share: int, tables: int) -> None:
-    """Write random signatures with planted copies as `sosie sign` does, through files that are mapped."""
+    """Write random signatures, or keys, with planted copies as `sosie sign` does, through files that are mapped."""
     rng = np.random.default_rng(8)
-    words = np.memmap(folder / "words", np.uint64, "w+", shape=(rows, 1))
+    values = np.memmap(folder / "values", np.uint64, "w+", shape=(rows, tables or 1))
     ids = np.memmap(folder / "ids", np.int64, "w+", shape=(rows,))
     for start in range(0, rows, STEP):
         count = min(STEP, rows - start)
-        words[start : start + count, 0] = rng.integers(0, 2**64, count, np.uint64)
+        values[start : start + count] = rng.integers(0, 2**64, (count, tables or 1), np.uint64)
         ids[start : start + count] = np.arange(start, start + count)
     for start in range(rows - rows // share, rows, STEP):
         copies = np.arange(start, min(start + STEP, rows))
+        table = copies % (tables or 1)
         flips = np.zeros(len(copies), np.uint64)
-        for _ in range(RADIUS):  # a bit that is flipped twice, or not at all, makes fewer
+        for _ in range(0 if tables else RADIUS):  # a bit that is flipped twice, or not at all, makes fewer
             flips ^= rng.integers(0, 2, len(copies), np.uint64) << rng.integers(0, 64, len(copies), np.uint64)
-        words[copies, 0] = words[planted(copies, rows, share), 0] ^ flips
+        values[copies, table] = values[planted(copies, rows, share), table] ^ flips
     if tables:
-        width = 64 // tables
-        keys = np.memmap(folder / "keys", np.uint64, "w+", shape=(rows, tables))
-        for start in range(0, rows, STEP):
-            for table in range(tables):
-                part = words[start : start + STEP, 0] >> np.uint64(width * table)
-                keys[start : start + STEP, table] = part & np.uint64(2**width - 1)
-        save_signatures(folder / "signed", Keys(keys, pa.array(ids)), Minhash())
+        save_signatures(folder / "signed", Keys(values, pa.array(ids)), Minhash())
     else:
-        save_signatures(folder / "signed", Signatures(words, ids=pa.array(ids)), Simhash(bits=64))
-    for name in ("words", "ids", "keys"):
-        (folder / name).unlink(missing_ok=True)
+        save_signatures(folder / "signed", Signatures(values, ids=pa.array(ids)), Simhash(bits=64))
+    for name in ("values", "ids"):
+        (folder / name).unlink()
 
 
 def planted(copies: Any, rows: int, share: int) -> Any:
@@ -126,9 +124,23 @@ def count_planted(path: Path, rows: int, share: int) -> dict[str, int]:
     return {"planted": rows // share, "found": found}
 
 
+def connect(path: Path, rows: int) -> dict[str, Any]:
+    """Return how many components the pairs make of the rows, and what that took; 4 bytes are held for each row."""
+    start = time.perf_counter()
+    components = Components(rows)
+    for batch in pq.ParquetFile(path).iter_batches(STEP, columns=["a", "b"]):
+        components.add(*(column.to_numpy() for column in batch.columns))
+    sizes = np.bincount(np.bincount(components.first(), minlength=rows))
+    return {
+        "components": components.count,
+        "connected": int(np.arange(len(sizes))[2:] @ sizes[2:]),
+        "connect_s": round(time.perf_counter() - start, 1),
+    }
+
+
 def lines(result: dict[str, Any]) -> list[str]:
     """Return the result for people to read."""
-    what = f"{result['keys']} keys each, equal in one" if result["keys"] else f"64 bits each, within {RADIUS} bits"
+    what = f"{result['keys']} keys each, one of them equal" if result["keys"] else f"64 bits each, within {RADIUS} bits"
     stages = ", ".join(f"{stage['stage']} {stage['seconds']:.0f}" for stage in result["stages"])
     highest = max(stage["peak_memory_bytes"] for stage in result["stages"])
     return [
@@ -137,6 +149,8 @@ def lines(result: dict[str, Any]) -> list[str]:
         f"- {result['found']:,} of {result['planted']:,} planted pairs found, {result['pairs']:,} pairs in all",
         f"- {result['seconds']:.0f} s ({stages}); highest memory of the process tree"
         f" {show_size(result['peak_tree_bytes'])} (seen every 20 ms; by the system's own count {show_size(highest)})",
+        f"- {result['connected']:,} rows are connected with others, {result['components']:,} components in all"
+        f" ({result['connect_s']:.0f} s)",
         f"- temporary files: {show_size(result['spilled_bytes'])} at most; {result['counters']}",
     ]
 
