@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sosie.clusters.components import connected as connected
     from sosie.documents.source import Source as Source
     from sosie.errors import (
         DataError as DataError,
@@ -128,6 +129,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "TermCounts": "sosie.features.frequencies",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
+    "connected": "sosie.clusters.components",
     "dedup": "sosie.jobs.dedup",
     "join": "sosie.jobs.join",
     "load_index": "sosie.index.files",
