@@ -87,6 +87,14 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         ["join", str(folder / "signed-minhash"), *to("pairs")],
         ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20"],
     ]
+    jobs["join window"] = [
+        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20", "--method", "window", *side]
+        for side in ([], ["--with", str(folder / "signed-simhash")])
+    ]
+    jobs["batch tables"] = [["batch", str(folder / "store"), odd, *to("matches.parquet"), "--radius", "3"]]
+    jobs["batch tables"].append(["batch", str(folder / "store"), documents, *to("matches.parquet"), "--radius", "3"])
+    jobs["batch probes"] = [["batch", str(folder / "probed"), odd, *to("matches.parquet"), "--probes", "4"]]
+    jobs["batch probes"].append(["batch", str(folder / "probed"), documents, *to("matches.parquet"), "--probes", "4"])
     for kind in KINDS:
         index, signer = str(folder / f"index-{kind}"), ["--method", "minhash"] if kind == "keys" else []
         jobs[f"index {kind}"] = [["index", "build", documents, *to(f"index-{kind}"), "--kind", kind, *signer]]

@@ -258,7 +258,9 @@ class Joiner:
         check_limit(memory)
         read = [*saved, *(file for source in sources for file in _files(source))]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
-            by = "saved" if saved else self.similarity or "jaccard"
+            by = self.similarity or "jaccard"
+            if saved:
+                by = "window" if isinstance(self.method, Window) else "saved"
             prepare(f"join {by}", progress=timing.progress, threads=threads)
             rejects: list[Reject] = []
             if saved:
