@@ -258,7 +258,7 @@ class Joiner:
         check_limit(memory)
         read = [*saved, *(file for source in sources for file in _files(source))]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
-            by = self.similarity or "jaccard"
+            by: str = self.similarity or "jaccard"
             if saved:
                 by = "window" if isinstance(self.method, Window) else "saved"
             prepare(f"join {by}", progress=timing.progress, threads=threads)
