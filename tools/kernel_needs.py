@@ -86,6 +86,8 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         ["join", str(folder / "b-bit"), *to("pairs"), "--radius", "12"],
         ["join", str(folder / "signed-minhash"), *to("pairs")],
         ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20"],
+        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "3", "--memory", "4GB"],
+        ["join", str(folder / "signed-minhash"), *to("pairs"), "--memory", "4GB"],
     ]
     jobs["join window"] = [
         ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20", "--method", "window", *side]

@@ -42,7 +42,7 @@ def small(monkeypatch):
     """Let rooms be small, whatever the limit: many pieces, and many runs on disk."""
     rooms = []
 
-    def room(scratch, limit, threads, tell=lambda done, total: None):
+    def room(scratch, limit, threads, tell=lambda done, total: None, *, held=0):
         rooms.append(Room(scratch, 4000, threads, limit=8 * 700 * 80, tell=tell))
         return rooms[-1]
 
@@ -109,6 +109,9 @@ def test_a_limit_that_cannot_be_kept_is_refused(saved):
     for rows, how in ((features, {"threshold": 0.5}), (["a rose"], {})):
         with pytest.raises(UsageError, match="is for signatures and keys"):
             sosie.join(rows, memory="4GB", **how)
+    held = sosie.Signatures(np.zeros((4_000_000, 4), np.uint64))
+    with pytest.raises(UsageError, match=r"take 128\.0 MB of memory themselves: allow 728\.0 MB or more"):
+        sosie.join(held, radius=3, memory="700MB")
     with pytest.raises(UsageError, match="not a size"):
         sosie.join(sosie.load_signatures("numbered"), radius=3, memory="4 gigs")
     assert not Path("o").exists()

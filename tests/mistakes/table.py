@@ -86,6 +86,7 @@ OPTIONS = [
     Mistake("a width below one", "sosie dedup docs.jsonl -o out --width -1", "width=-1", "1 to 1024"),
     Mistake("a size in words", "sosie dedup docs.jsonl -o out --memory '4 gigs'", "4 gigs", "4GB"),
     Mistake("too little memory", "sosie dedup docs.jsonl -o out --memory 4MB", "4.0 MB", "allow"),
+    Mistake("a limit for a join of documents", "sosie join docs.jsonl -o out --memory 4GB", "--memory", "use dedup"),
     Mistake(
         "weights without the cosine",
         "sosie dedup docs.jsonl -o out --weighting tf-idf",

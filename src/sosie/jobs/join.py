@@ -22,7 +22,7 @@ from sosie.features.collect import collect
 from sosie.features.shingles import Shingles
 from sosie.jobs.auto import check_limit
 from sosie.jobs.inputs import StrPath
-from sosie.jobs.join_rows import PAIRS, JoinMethod, check_kinds, join_rows, joining_room, write_pairs
+from sosie.jobs.join_rows import PAIRS, JoinMethod, check_kinds, held_bytes, join_rows, joining_room, write_pairs
 from sosie.jobs.warm import prepare
 from sosie.matches.check import MAX_PAIRS
 from sosie.matches.chunks import Window
@@ -96,8 +96,9 @@ def join(
     says what share it found.
     `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
     containment. All pairs are found; more than `max_pairs` are refused, as early as their number is known.
-    With `memory`, as in "4GB", the join of signatures or keys keeps the process to that: tables are built in pieces,
-    and pairs that do not fit are sorted in temporary files and mapped from there. The pairs are the same.
+    With `memory`, as in "4GB", the join of signatures or keys keeps the process to that, rows that are not mapped from
+    files included: tables are built in pieces, and pairs that do not fit are sorted in temporary files and mapped from
+    there. The pairs are the same.
 
     >>> import numpy as np
     >>> pairs = join(Signatures(np.array([0b0000, 0b0111, 0b1111], np.uint64)), radius=1)
@@ -130,7 +131,7 @@ def join(
     if memory is None:
         return join_rows(a, b, **asked, threads=threads)
     with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
-        room = joining_room(scratch, as_size(memory), threads)
+        room = joining_room(scratch, as_size(memory), threads, held=held_bytes(a, b))
         return join_rows(a, b, **asked, threads=threads, room=room)
 
 

@@ -12,14 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sosie.errors import UsageError
-from sosie.jobs.auto import check_limit, choose_join, in_memory
+from sosie.jobs.auto import FIXED_BYTES, check_limit, choose_join, in_memory
 from sosie.matches.check import MAX_PAIRS
 from sosie.matches.chunks import Window
 from sosie.matches.join import SignatureJoin, check_method, join_signatures
 from sosie.matches.keys import join_keys
 from sosie.storage.durable import naming
-from sosie.storage.resident import give_back
+from sosie.storage.resident import give_back, mapping_of
 from sosie.storage.room import Room
+from sosie.storage.size import show_size
 from sosie.types import I64, Keys, Pairs, Signatures
 
 JoinMethod = Literal["auto"] | SignatureJoin | Window
@@ -72,10 +73,31 @@ def joining_room(
     limit: int | None,
     threads: int | None,
     tell: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    held: int = 0,
 ) -> Room:
-    """Return what a join may use within a limit for the whole process; one that no run keeps to is refused."""
+    """Return what a join may use within a limit for the whole process, `held` bytes of which are taken already.
+
+    A limit that no run keeps to is refused.
+    """
     check_limit(limit)
-    return Room(scratch, in_memory(limit), threads, limit=limit, tell=tell)
+    if limit is not None and limit - held < FIXED_BYTES:
+        raise UsageError(
+            f"the rows to be joined take {show_size(held)} of memory themselves: allow {show_size(held + FIXED_BYTES)}"
+            " or more, or save them and join what load_signatures maps"
+        )
+    free = None if limit is None else limit - held
+    return Room(scratch, in_memory(free), threads, limit=free, tell=tell)
+
+
+def held_bytes(*sides: Signatures | Keys | None) -> int:
+    """Return how many bytes the rows of collections take that are not mapped from files.
+
+    >>> held_bytes(Signatures(np.zeros(100, np.uint64)), None)
+    800
+    """
+    arrays = [side.values if isinstance(side, Keys) else side.words for side in sides if side is not None]
+    return sum(array.nbytes for array in arrays if mapping_of(array) is None)
 
 
 def write_pairs(
