@@ -255,9 +255,10 @@ def _figures(measured: list[SignatureQuality], truth: Truth, documents: int) -> 
 def index_command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Measure searches of the index in DIR, of signatures, beside an exhaustive search of the same rows.
 
-    QUERY are documents, or one directory that `sosie sign` wrote; without any, a sample of the index's own rows is
-    looked up, and no row is its own answer. Recall is the share of the nearest that was found; CDR, or HDR, says how
-    near the rows are that were found, beside the nearest. It is no recall.
+    QUERY are documents (every format that INPUT of `sosie dedup` has), or one directory that `sosie sign` wrote;
+    without any, a sample of the index's own rows is looked up, and no row is its own answer. Recall is the share of the
+    nearest that was found; CDR, or HDR, says how near the rows are that were found, beside the nearest. It is no
+    recall.
     """
     for name in ("sample", "seed"):
         if inputs and options[name] is not None:
