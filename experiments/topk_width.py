@@ -67,7 +67,7 @@ def main() -> None:
         for number, run in enumerate(runs):
             mib, ms = ([line[place] for line in run.lines] for place in (1, 2))
             axes.plot(mib, ms, f"C{number}-o", ms=3, label=f"{run.name}, by width")
-            for width, x, y, *_ in run.lines:
+            for width, x, y, *_ in run.lines if not number else ():  # the lists of both are as large
                 axes.annotate(str(width), (x, y), textcoords="offset points", xytext=(4, 4), fontsize=7)
             axes.axhline(run.scan, color=f"C{number}", ls=":", label=f"exhaustive, {run.name}")
         axes.plot([BEST_MIB], [BEST_MS], "k*", label="paper's best: 23 bits")
