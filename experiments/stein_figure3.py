@@ -105,7 +105,7 @@ def _draw(found: dict[str, F64], name: str) -> None:
     axes[1].set(title="recall stress", ylim=(0, 1))
     for axis in axes:
         axis.set(xlabel="similarity threshold", xlim=(0, 1))
-    axes[0].legend(frameon=True, loc="upper right", fontsize=8)
+    axes[1].legend(frameon=True, loc="upper right", fontsize=8)
     save(figure, name)
 
 
