@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sosie import Features, Shingles, Source, SvdEmbedding, ThresholdEmbedding
+from experiments.slice_page import publish
+from sosie import Features, FuzzyFingerprint, PStable, Shingles, Source, SvdEmbedding, ThresholdEmbedding
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.signatures.estimates import pairs_of
 from sosie.features.frequencies import count_frequencies
@@ -20,22 +20,26 @@ from sosie.features.weighting import weights
 from sosie.signatures.decompose import unit_rows
 from sosie.types import F64
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-DOCUMENTS = 2000
-PREFIX = 2  # letters of a prefix
+DOCUMENTS, SAMPLES = 2000, 5
+WORDS = Shingles(1)
+PREFIXES = Shingles(2, "prefix")  # of two letters: one letter makes fewer classes than dimensions are asked for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
-    """Documents drawn from a collection, and the cosines of their tf-idf weighted words."""
+    """Documents of a collection, drawn by a seed that the random functions have, too; and the cosines of their words.
+
+    Words weigh by tf-idf.
+    """
 
     name: str
     texts: list[str]
+    seed: int = 0
 
     @cached_property
     def features(self) -> Features:
         """The words of the documents, with counts."""
-        return Shingles(1).extract(self.texts, counts=True)
+        return WORDS.extract(self.texts, counts=True)
 
     @cached_property
     def cosines(self) -> F64:
@@ -56,27 +60,23 @@ class Sample:
         return ThresholdEmbedding(dimensions=dimensions, theta=theta).fit(self.features).embed(self.features)
 
     def lsh(self, dimensions: int) -> F64:
-        """The points of p-stable LSH: projections on Gaussian vectors."""
-        return np.asarray(self.vectors @ np.random.default_rng(0).normal(size=(self.vectors.shape[1], dimensions)))
+        """The projections behind the keys of p-stable LSH."""
+        spec = PStable(code_length=dimensions, multiplicity=1, weighting="tf-idf", seed=self.seed)
+        return spec.fit(self.features).embed(self.features)
 
     def fuzzy(self, dimensions: int) -> F64:
-        """The deviations of prefix classes: how much more or less of each a document has than all of them together.
+        """The deviations behind the keys of fuzzy-fingerprinting: of prefix classes, from what the sample has."""
+        spec = FuzzyFingerprint(code_length=dimensions, multiplicity=1, shingles=PREFIXES, seed=self.seed)
+        return spec.fit(self.texts).embed(self.texts)
 
-        Prefixes of two letters are dealt to classes of about the same frequency, the most frequent ones first.
-        """
-        words = [text.lower().split() for text in self.texts]
-        prefixes = Counter(word[:PREFIX] for text in words for word in text)
-        frequency, class_of = np.zeros(dimensions), {}
-        for prefix, count in prefixes.most_common():
-            class_of[prefix] = int(frequency.argmin())
-            frequency[class_of[prefix]] += count
-        counts = np.zeros((len(words), dimensions))
-        for row, text in enumerate(words):
-            for word in text:
-                counts[row, class_of[word[:PREFIX]]] += 1
-        lengths = counts.sum(axis=1, keepdims=True)
-        expected = counts.sum(axis=0) / counts.sum()
-        return (counts / lengths - expected) / np.sqrt(expected * (1 - expected) / lengths)
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The samples of one collection, one for each seed, and all texts that they were drawn from."""
+
+    name: str
+    texts: list[str]
+    samples: list[Sample]
 
 
 def inner_products(points: F64) -> F64:
@@ -90,40 +90,36 @@ def cosines_of(points: F64) -> F64:
     return np.maximum(inner_products(points / np.where(norms > 0, norms, 1)), 0)
 
 
-def run(name: str, part_of: Callable[[Sample, bool], str]) -> None:
-    """Print the part of each sample that the command line asks for; with --write it also becomes a part of the page.
+def run(name: str, part_of: Callable[[Drawn, bool], str]) -> None:
+    """Print the part of each collection that the command line asks for; with --write it becomes a part of the page.
 
     `part_of` is told whether its pictures are wanted.
     """
     parser = argparse.ArgumentParser(description=f"{name} of STEIN, ours beside theirs.")
     parser.add_argument("--texts", nargs="*", help="collections with a column text; default: a generated one")
-    parser.add_argument("--documents", type=int, default=DOCUMENTS, help=f"drawn or generated ({DOCUMENTS:,})")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS, help=f"of a sample, or generated ({DOCUMENTS:,})")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help=f"of each collection ({SAMPLES})")
     parser.add_argument("--write", action="store_true", help="rewrite the part of docs/experiments/stein.md")
     options = parser.parse_args()
-    count = options.documents
-    samples = [Sample(Path(path).stem, _drawn(path, count)) for path in options.texts or ()] or [_generated(count)]
-    text = "\n\n".join(part_of(sample, options.write) for sample in samples)
-    print(text)
-    if options.write:
-        _write_part(name, text)
+    collections = [(Path(path).stem, _read(path)) for path in options.texts or ()]
+    if not collections:
+        corpus = PlantedCorpus(2 * options.documents, copies=0.02, words=(80, 300))
+        collections.append(("generated", next(corpus.tables())["text"].to_pylist()))
+    parts = []
+    for stem, texts in collections:
+        samples = [Sample(stem, draw(texts, options.documents, seed), seed) for seed in range(options.samples)]
+        parts.append(part_of(Drawn(stem, texts, samples), options.write))
+    publish("stein.md", name, "\n\n".join(parts), options.write)
 
 
-def _generated(count: int) -> Sample:
-    corpus = PlantedCorpus(count, copies=0.02, words=(80, 300))
-    return Sample("generated", next(corpus.tables())["text"].to_pylist())
+def draw(texts: list[str], count: int, seed: int) -> list[str]:
+    """Draw so many of the texts, the same ones in every run."""
+    chosen = np.random.default_rng(seed).choice(len(texts), min(count, len(texts)), replace=False)
+    return [texts[i] for i in np.sort(chosen)]
 
 
-def _drawn(path: str, count: int) -> list[str]:
-    """Draw documents with words; the same ones in every run."""
-    texts = [text for batch in Source(path, text_column="text").batches() for text in batch.texts.to_pylist()]
-    worded = [text for text in texts if text.split()]
-    generator = np.random.default_rng(0)
-    return [worded[i] for i in np.sort(generator.choice(len(worded), min(count, len(worded)), replace=False))]
-
-
-def _write_part(name: str, text: str) -> None:
-    """Replace the part of the page between two comments that name it."""
-    page = DOCS / "experiments" / "stein.md"
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, _, rest = page.read_text("utf-8").partition(begin)
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}", "utf-8")
+def _read(path: str) -> list[str]:
+    """Return the texts that have words."""
+    source = Source(path, text_column="text")
+    texts = [text for batch in source.batches() for text in batch.texts.to_pylist()]
+    return [texts[i] for i in np.flatnonzero(WORDS.extract(texts).sizes)]

@@ -50,7 +50,8 @@ def main() -> None:
         for log2, own, fixed, scan in lines
     ]
     header = ["rows", "width", "ms", "CDR@10", "recall@10", "width 16: ms", "recall@10", "exhaustive, batch (ms)"]
-    publish("issl.md", "issl-figure-3", table(header, shown), given.write)
+    said = f"{given.queries} searches of each size, one draw of the bits; times are the best of three."
+    publish("issl.md", "issl-figure-3", f"{said}\n\n{table(header, shown)}", given.write)
 
     def draw(axes: Any) -> None:
         axes.plot(sizes, [own[0] for _, own, _, _ in lines], "-o", ms=3, label="width = log2(rows)")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from sosie import FlatIndex, Matches, Shingles, Signatures, Simhash
+from sosie import FlatIndex, Matches, Shingles, Signatures, Simhash, TopSig
 
 BITS = 1024
 SEED = 2013
@@ -30,13 +30,19 @@ def random_signatures(count: int) -> Signatures:
     return Signatures(rng.integers(0, 2**64, (count, BITS // 64), dtype=np.uint64), BITS, ids=np.arange(count))
 
 
-def documents(given: argparse.Namespace) -> tuple[str, Signatures]:
-    """Return what stands for documents, with its name: the given texts, or bits generated on topics."""
+def documents(given: argparse.Namespace) -> list[tuple[str, Signatures]]:
+    """Return what stands for documents, with its names: the given texts, or bits generated on topics.
+
+    Texts are signed by TopSig, as in the papers, and by simhash.
+    """
     if given.texts is None:
-        return f"{given.count:,} generated", _topical(given.count)
+        return [(f"{given.count:,} generated", _topical(given.count))]
     texts = pq.read_table(given.texts, columns=["text"])["text"]
-    signer = Simhash(bits=BITS, shingles=Shingles(width=1), weighting="tf-idf").fit(texts)
-    return f"{len(texts):,} texts", signer.sign(texts)
+    stems = Shingles(width=1, stem="porter", stop_words="english")
+    specs = {"TopSig": TopSig(bits=BITS, shingles=stems)}
+    specs["simhash"] = Simhash(bits=BITS, shingles=Shingles(width=1), weighting="tf-idf")
+    signed = {name: spec.fit(texts).sign(texts, ids=np.arange(len(texts))) for name, spec in specs.items()}
+    return [(f"{len(rows):,} texts, {name}", rows) for name, rows in signed.items()]
 
 
 def _topical(count: int) -> Signatures:

@@ -49,7 +49,8 @@ def main() -> None:
         lines.append([f"{size:,}", *ours, f"{batch / lists:.1f}", f"{single / lists:.1f}", *theirs])
     header = ["rows", "exhaustive, batch (ms)", "exhaustive, single (ms)", "lists (ms)", "recall@10"]
     header += ["batch / lists", "single / lists", "paper's exhaustive", "paper's lists", "paper's ratio"]
-    publish("topk.md", "topk-size", f"Slices of {given.width} bits:\n\n{table(header, lines)}", given.write)
+    said = f"Slices of {given.width} bits, {given.queries} searches of each size; times are the best of three to five."
+    publish("topk.md", "topk-size", f"{said}\n\n{table(header, lines)}", given.write)
 
     def draw(axes: Any) -> None:
         columns = list(zip(*times.values(), strict=True))[:3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -238,3 +239,75 @@ def test_inputs_that_moved_away(folder):
     assert code == 2 and "sosie evaluate out --sample 1000 INPUT..." in err
     assert evaluated("out", "moved.jsonl")["sample"]["recall"] == 1
     assert not evaluated("out", "--truth", "truth.tsv")["truth"]["ids_checked"]
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch) -> Path:
+    """An index of slices, of 300 texts that share words."""
+    monkeypatch.chdir(tmp_path)
+    words = np.random.default_rng(0).integers(0, 60, (300, 12))
+    lines = [json.dumps({"id": f"d{i}", "text": " ".join(f"w{w}" for w in row)}) for i, row in enumerate(words)]
+    Path("docs.jsonl").write_text("\n".join(lines), "utf-8")
+    Path("asked.jsonl").write_text("\n".join(lines[:50]), "utf-8")
+    build = ("index", "build", "docs.jsonl", "-o", "slices", "--kind", "slices", "--slice-width", 8, "--width", 1)
+    assert run(*build, "--bits", 128, "--quiet")[0] == 0
+    return tmp_path
+
+
+def test_an_index(index):
+    shallow = evaluated("index", "slices", "--sample", 40, "--seed", 3, "--breadth", 1, "--candidates", 12)
+    assert (shallow["kind"], shallow["rows"], shallow["queries"], shallow["k"]) == ("slices", 300, 40, 10)
+    assert shallow["sample"] == {"seed": 3} and shallow["effort"]["breadth"] == 1
+    assert 0 < shallow["recall"] < shallow["ratio"] < 1 and len(shallow["ratios"]) == 10
+    assert shallow["ratios"][-1] == shallow["ratio"]
+    deep = evaluated("index", "slices", "--sample", 40, "--seed", 3, "--breadth", 8)
+    assert deep["recall"] == deep["ratio"] == 1
+    code, out, err = run("evaluate", "index", "slices", "--sample", 40, "--seed", 3, "--breadth", 1, "--candidates", 12)
+    assert (code, err) == (0, "")
+    assert "40 rows looked up, none its own answer (seed 3): 300 rows of 128 bits, slices: breadth 1," in out
+    assert f"{shallow['recall']:.4f} recall@10" in out and f"{shallow['ratio']:.4f} CDR@10, which is HDR" in out
+    assert "CDR@1\n" in out and "ms exhaustively" in out
+
+
+def test_beyond_j_bits_no_new_rows_are_taken_up(index):
+    """ISSL 6.2, on the command line: with j below i less is found, and the lists that are read are the same."""
+    options = ("--sample", 100, "--candidates", 10, "--breadth", 3)
+    every, known = (evaluated("index", "slices", *options, *more) for more in ([], ["--j", 0]))
+    assert known["effort"]["j"] == 0 and every["effort"]["j"] is None
+    assert known["counters"]["lists"] == every["counters"]["lists"]
+    assert known["ratio"] < every["ratio"] and known["recall"] < every["recall"]
+    found = [
+        json.loads(run("search", "slices", "asked.jsonl", "--breadth", 3, "--json", *more)[1])["counters"]
+        for more in ([], ["--j", 0])
+    ]
+    assert found[1]["candidates"] < found[0]["candidates"] and found[1]["lists"] == found[0]["lists"]
+    code, _, err = run("search", "slices", "asked.jsonl", "--breadth", 2, "--j", 3)
+    assert code == 2 and "j must be between 0 and the breadth of 2" in err
+    assert run("index", "build", "docs.jsonl", "-o", "flat", "--bits", 64, "--quiet")[0] == 0
+    code, _, err = run("search", "flat", "asked.jsonl", "--j", 1)
+    assert code == 2 and "--j is for an index of the kind slices, not flat" in err
+
+
+def test_an_index_asked_by_others(index):
+    assert evaluated("index", "slices", "asked.jsonl", "--breadth", 8)["queries"] == 50
+    ratios = [evaluated("index", "slices", "asked.jsonl", *more)["ratios"][0] for more in ([], ["--exclude-self"])]
+    assert ratios[0] == 1  # each finds itself first
+    assert run("sign", "asked.jsonl", "-o", "signed", "--bits", 128, "--width", 1, "--quiet")[0] == 0
+    assert evaluated("index", "slices", "signed")["ratios"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["slices", "asked.jsonl", "--seed", 1], "--seed draws rows of the index"),
+        (["slices", "--exclude-self"], "--exclude-self is for a QUERY"),
+        (["slices", "--sample", 0], "a sample has at least 1 row"),
+        (["slices", "-k", 0], "k must be at least 1"),
+        (["slices", "--probes", 3], "--probes is for an index of the kind probes"),
+        (["words"], "of the kind words has no distances in bits"),
+    ],
+)
+def test_an_index_that_cannot_be_evaluated_so(index, arguments, said):
+    assert run("index", "build", "docs.jsonl", "-o", "words", "--quiet")[0] == 0
+    code, _, err = run("evaluate", "index", *arguments)
+    assert code == 2 and said in err

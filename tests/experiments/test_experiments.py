@@ -13,10 +13,11 @@ from sosie.evaluation.planted import PlantedCorpus
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {  # options, the page that is written, and pictures
-    "issl_breadth": ("--count 2048 --queries 3", "issl.md", 1),
+    "issl_breadth": ("--count 2048 --queries 3 --texts texts.parquet", "issl.md", 1),
     "issl_growth": ("--largest 14 --queries 3", "issl.md", 1),
     "issl_memory": ("", "issl.md", 0),
     "nfl_table1": ("--sample 60", "nfl.md", 1),
+    "nfl_table2": ("--sample 60 --texts texts.parquet", "nfl.md", 0),
     "psm_figure1": ("--documents 300 --sample 200", None, 1),
     "psm_figure6": ("--documents 300 --sample 100", None, 1),
     "psm_flips": ("--pairs 20", "psm.md", 1),
@@ -24,12 +25,15 @@ SMALL = {  # options, the page that is written, and pictures
     "psm_header": ("--log-rows 12 --queries 200 --bits 8 10", "psm.md", 1),
     "psm_recall": ("--log-rows 10 12 --queries 200", "psm.md", 1),
     "psm_tables": ("--log-rows 12 --queries 200", "psm.md", 0),
-    "stein_figure3": ("--documents 80", "stein.md", 1),
-    "stein_table2": ("--documents 80", "stein.md", 0),
+    "stein_figure3": ("--documents 80 --samples 2", "stein.md", 1),
+    "stein_figure4": ("--documents 80 --samples 2", "stein.md", 1),
+    "stein_new": ("--documents 80 --samples 2", "stein.md", 0),
+    "stein_table2": ("--documents 80 --samples 2", "stein.md", 0),
     "stein_figure5": ("texts.parquet:en --sample 30", "stein-figure5.md", 1),
-    "topk_breadth": ("--count 512 --queries 2", "topk.md", 2),
+    "topk_breadth": ("--count 512 --queries 2 --texts texts.parquet", "topk.md", 2),
+    "topk_rank": ("--queries 3 --texts texts.parquet", "topk.md", 1),
     "topk_size": ("--sizes 1000 2000 --queries 3 --width 10", "topk.md", 1),
-    "topk_width": ("--count 2048 --queries 3 --widths 8 10", "topk.md", 1),
+    "topk_width": ("--count 2048 --queries 3 --widths 8 10 --texts texts.parquet", "topk.md", 1),
 }
 
 

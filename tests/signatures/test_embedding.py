@@ -14,10 +14,11 @@ from tests.artefacts import rewritten
 
 import sosie
 from sosie import MismatchError, Shingles, Source, StorageError, SvdEmbedding, ThresholdEmbedding, UsageError
+from sosie.evaluation.planted import PlantedCorpus
 from sosie.features.frequencies import count_frequencies
 from sosie.features.weighting import weights
 from sosie.signatures import embedding, svd, threshold
-from sosie.signatures.decompose import unit_rows
+from sosie.signatures.decompose import spectral_rows, unit_rows
 from sosie.signatures.rows import UnknownVocabularyError
 from sosie.signatures.stream import FeatureKeep, stream
 from sosie.storage.room import Room
@@ -310,3 +311,14 @@ def test_a_signer_that_does_not_fit_together_is_refused(tmp_path, change):
     rewritten(tmp_path / "saved", change)
     with pytest.raises(StorageError, match=str(tmp_path)):
         sosie.load_signer(tmp_path / "saved")
+
+
+def test_many_equal_eigenvalues_are_not_taken_for_a_low_rank():
+    """Documents that are like no other give one eigenvalue many times, of which LAPACK may return too few."""
+    texts = next(PlantedCorpus(400, copies=0.02, words=(80, 300)).tables())["text"].to_pylist()
+    rows = np.sort(np.random.default_rng(1).choice(400, 200, replace=False))
+    features = Shingles(1).extract([texts[row] for row in rows], counts=True)
+    x = unit_rows(features, weights(features, "tf-idf", count_frequencies([features])))
+    cosines = ThresholdEmbedding(theta=0.85).thresholded((x @ x.T).toarray())
+    found = (spectral_rows(cosines, 50) ** 2).sum(axis=0)
+    assert found.tolist() == pytest.approx(np.linalg.eigvalsh(cosines)[::-1][:50].tolist())

@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from tests.oracle_keys import gaussian
 
 import sosie
 from sosie import Features, PStable, UsageError
@@ -116,3 +117,21 @@ def test_features_without_counts_are_refused():
     with pytest.raises(UsageError, match="counts=True"):
         PStable().fit().keys(features)
     assert len(PStable(weighting="binary").fit().keys(features)) == 1
+
+
+def test_projections_are_those_that_plain_python_cuts_into_intervals():
+    rows = [{7: 2, 11: 1, 2**63: 5}, {11: 3}]
+    features = Features(
+        np.array([feature for row in rows for feature in sorted(row)], np.uint64),
+        np.array([0, 3, 4]),
+        np.array([row[feature] for row in rows for feature in sorted(row)], np.int32),
+    )
+    spec = PStable(code_length=3, multiplicity=2, seed=4)
+    points = spec.fit().embed(features)
+    assert points.shape == (2, 6)
+    for row, made in zip(rows, points, strict=True):
+        norm = math.sqrt(sum(count**2 for count in row.values()))
+        for function in range(6):
+            exact = sum(count / norm * gaussian(feature, function, 4) / DEVIATION for feature, count in row.items())
+            assert made[function] == pytest.approx(exact, abs=1e-5)
+    assert len(spec.fit().embed(["", "two words"])) == 1

@@ -1,4 +1,4 @@
-"""`sosie evaluate`: recall and precision of a result, or how good signatures and keys are on a collection."""
+"""`sosie evaluate`: recall and precision of a result, and how good an index, signatures or keys are."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
+from sosie.cli.kinds import effort_options, efforts_of
 from sosie.cli.options import (
     UNITS,
     column_options,
     is_given,
     output_options,
+    refuse_reading,
     run_options,
     source_of,
     source_options,
@@ -20,13 +22,15 @@ from sosie.cli.progress import progress
 from sosie.cli.say import say, say_json
 from sosie.documents.source import Source
 from sosie.errors import UsageError
+from sosie.evaluation.index_quality import IndexQuality
 from sosie.evaluation.result import Result, load_result
 from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.evaluation.signatures.quality import SignatureQuality, Truth
 from sosie.evaluation.truth import TruthAgreement
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
-from sosie.jobs.evaluate import SAMPLE, Evaluation, measure_signatures
+from sosie.jobs.evaluate import SAMPLE, Evaluation, IndexEvaluation, measure_signatures
+from sosie.jobs.inputs import are_signatures
 from sosie.report.signature_page import quality_rows
 from sosie.report.summary import unit_name
 from sosie.storage.output import Output
@@ -37,12 +41,13 @@ class Evaluate(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the own command before what is not the name of another."""
-        return super().parse_args(ctx, args if args and args[0] in ("result", "signatures") else ["result", *args])
+        named = bool(args) and args[0] in ("result", "index", "signatures")
+        return super().parse_args(ctx, args if named else ["result", *args])
 
 
 @click.group("evaluate", cls=Evaluate)
 def command() -> None:
-    """Measure how good a result is, or how good signatures are."""
+    """Measure how good a result is, or how good an index or signatures are."""
 
 
 @command.command("result")
@@ -67,7 +72,8 @@ def command() -> None:
 def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Measure how good RESULT is, a directory that `sosie dedup` or `sosie join` wrote.
 
-    `sosie evaluate signatures INPUT...` measures signatures instead: see its --help.
+    `sosie evaluate index DIR` measures an index instead, and `sosie evaluate signatures INPUT...` signatures: see
+    their --help.
 
     With --truth, its pairs and clusters are compared with known pairs. With --sample, random documents of INPUT are
     compared exactly with all of INPUT, and the pairs found so are looked up in RESULT. INPUT is what the run read; by
@@ -234,3 +240,62 @@ def _figures(measured: list[SignatureQuality], truth: Truth, documents: int) -> 
         lines.append("")
         lines += [f"{name:>34}: {value}" for name, value in quality_rows(each)["shown"].items()]
     return "\n".join(lines)
+
+
+@command.command("index")
+@click.argument("directory", type=click.Path(), metavar="DIR")
+@click.argument("inputs", nargs=-1, metavar="[QUERY]...")
+@click.option("-k", "--nearest", type=int, default=10, show_default=True, help="How many nearest rows count.")
+@click.option("--sample", type=int, help=f"Rows of the index to look up, if no QUERY is given. [default: {SAMPLE}]")
+@click.option("--seed", type=int, help="Another sample for each seed. [default: 0]")
+@click.option("--exclude-self", is_flag=True, help="What has the id of a QUERY is no answer: it is in the index.")
+@effort_options
+@column_options
+@run_options
+def index_command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
+    """Measure searches of the index in DIR, of signatures, beside an exhaustive search of the same rows.
+
+    QUERY are documents (every format that INPUT of `sosie dedup` has), or one directory that `sosie sign` wrote;
+    without any, a sample of the index's own rows is looked up, and no row is its own answer. Recall is the share of the
+    nearest that was found; CDR, or HDR, says how near the rows are that were found, beside the nearest. It is no
+    recall.
+    """
+    for name in ("sample", "seed"):
+        if inputs and options[name] is not None:
+            raise UsageError(f"--{name} draws rows of the index: leave it out where a QUERY is given")
+    if options["exclude_self"] and not inputs:
+        raise UsageError("--exclude-self is for a QUERY: a row that is drawn is never its own answer")
+    saved = are_signatures(inputs)
+    if saved:
+        own = ("nearest", "exclude_self", "threads", "quiet", "as_json", *efforts_of(options))
+        refuse_reading(inputs[0], options, own)
+    queries = None if not inputs else inputs[0] if saved else source_of(inputs, {**options, "on_error": "raise"})
+    job = IndexEvaluation(
+        k=options["nearest"],
+        effort=efforts_of(options),
+        sample=SAMPLE if options["sample"] is None else options["sample"],
+        seed=options["seed"] or 0,
+        exclude_self=options["exclude_self"],
+    )
+    with progress(options["quiet"] or options["as_json"]) as shown:
+        found = job.run(directory, queries, threads=options["threads"], progress=shown)
+    if options["as_json"]:
+        drawn = {} if inputs else {"sample": {"seed": job.seed}}
+        say_json({"index": directory, **drawn, **found.to_dict()})
+    elif not options["quiet"]:
+        say(*_index_lines(found, None if inputs else job.seed))
+
+
+def _index_lines(found: IndexQuality, seed: int | None) -> list[str]:
+    """Say what a search is worth; at how many ranks depends on k."""
+    asked = "queries of" if seed is None else f"rows looked up, none its own answer (seed {seed}):"
+    said = ", ".join(f"{name} {value}" for name, value in found.effort.items() if value is not None)
+    ranks = [rank for rank in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if rank < found.k] + [found.k]
+    spent, scanned = (1000 * seconds / found.queries for seconds in (found.seconds, found.exhaustive_seconds))
+    held = f"{found.rows:,} rows of {found.bits:,} bits, {found.kind}"
+    return [
+        f"{found.queries:>12,} {asked} {held}{said and f': {said}'}",
+        f"{found.recall:>12.4f} recall@{found.k}: the share of the {found.k} nearest that was found",
+        *(f"{found.ratios[rank - 1]:>12.4f} CDR@{rank}{', which is HDR' * (rank == found.k)}" for rank in ranks),
+        f"{spent:>12.3f} ms a query; {scanned:.3f} ms exhaustively",
+    ]

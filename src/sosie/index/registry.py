@@ -72,6 +72,7 @@ KINDS = {
             Option("breadth", "look up values that differ in so many bits. [default: 3]"),
             Option("candidates", "compare so many rows in the end. [default: 1000]"),
             Option("stop", "when a search is over. [default: early]", type=("early", "certain", "all")),
+            Option("j", "take up no new rows beyond so many bits. [default: those of --breadth]"),
         ),
     ),
     "blocks": Kind(

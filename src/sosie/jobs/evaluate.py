@@ -1,34 +1,46 @@
-"""Measure how good a result is, or how good signatures are: against known pairs, exact search, or true cosines."""
+"""Measure how good a result, an index or signatures are: against known pairs, exact search, or true cosines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sosie.documents.source import Documents, Source, as_source
-from sosie.errors import UsageError
+from sosie.errors import MismatchError, UsageError
+from sosie.evaluation.index_quality import IndexQuality, evaluate_index
 from sosie.evaluation.result import Result, numbered_documents
 from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.evaluation.sampling.sample import sampled_recall
 from sosie.evaluation.signatures.quality import SignatureQuality, Truth, default_specs, evaluate_signatures
 from sosie.evaluation.truth import TruthAgreement, compare_with_truth
 from sosie.evaluation.truth_file import read_truth
+from sosie.features.phrases import Phrases
 from sosie.features.shingles import Shingles
+from sosie.index.hamming import HammingIndex
+from sosie.index.registry import KINDS, effort_of, kind_of
+from sosie.jobs.index import naming_index
 from sosie.jobs.inputs import StrPath
+from sosie.jobs.search import signed_queries
 from sosie.jobs.sign import signing
 from sosie.jobs.warm import prepare
 from sosie.matches.sets.threshold import as_fraction
 from sosie.report.signature_page import quality_rows, signature_page
 from sosie.report.timing import Progress, Silent, StageCost, Timing
+from sosie.search.files import load_text_index
+from sosie.search.text_index import TextIndex
 from sosie.signatures.named import SHINGLES, default_shingles, parse_spec
 from sosie.signatures.spec import Spec
 from sosie.storage.output import Output, OutputDirectory
+from sosie.storage.room import Room
+from sosie.types import Signatures
 
 SAMPLE = 1000
 
@@ -197,3 +209,64 @@ def _texts(source: Source, threads: int | None, advance: Callable[[int], None]) 
         parts.append(batch.texts)
         advance(len(batch) + len(batch.rejects))
     return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexEvaluation:
+    """How an index is put to the test: by searches for the `k` nearest, that go as far as `effort` says; `run` does it.
+
+    Without queries, `sample` of its own rows are looked up, another sample for each seed; none is its own answer.
+    """
+
+    k: int = 10
+    effort: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = SAMPLE
+    seed: int = 0
+    exclude_self: bool = False
+
+    def run(
+        self,
+        directory: StrPath,
+        queries: Documents | Source | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> IndexQuality:
+        """Search the index in a directory and, exhaustively, its rows. Queries are as in `IndexSearch.run`."""
+        timing = Timing(progress or Silent())
+        with tempfile.TemporaryDirectory(prefix="sosie-") as scratch, naming_index(directory):
+            with timing.stage("open"):
+                opened = load_text_index(directory, texts=False)
+                index = opened.index
+                if not isinstance(index, HammingIndex):
+                    kinds = [name for name, kind in KINDS.items() if kind.holds == "signatures"]
+                    raise UsageError(
+                        f"an index of the kind {kind_of(index)} has no distances in bits: those of the kinds "
+                        f"{', '.join(kinds)} are evaluated"
+                    )
+                effort = effort_of(index, self.effort)
+            needed = [f"search {kind_of(index)}", "search flat"]
+            if queries is not None and opened.has_signer and not isinstance(opened.signer, Phrases):
+                needed.append(signing(opened.signer))
+            prepare(*needed, progress=timing.progress, threads=threads)
+            with timing.stage("sign"):
+                room = Room(scratch, threads=threads)
+                asked = self._drawn(index) if queries is None else _asked(opened, queries, room)
+            with timing.stage("search"):
+                alone = queries is None or self.exclude_self
+                return evaluate_index(index, asked, self.k, effort=effort, exclude_self=alone, threads=threads)
+
+    def _drawn(self, index: HammingIndex) -> Signatures:
+        """Draw rows of the index; its own rows have no sums behind their bits."""
+        rows = index.signatures
+        if self.sample < 1:
+            raise UsageError(f"a sample has at least 1 row, got {self.sample}")
+        chosen = np.random.default_rng(self.seed).choice(len(rows), min(self.sample, len(rows)), replace=False)
+        return rows.take(np.sort(chosen))
+
+
+def _asked(index: TextIndex, queries: Documents | Source, room: Room) -> Signatures:
+    signed = signed_queries(index, queries, room).signed
+    if not isinstance(signed, Signatures):
+        raise MismatchError("the index holds signatures, and these are keys: sign both the same way")
+    return signed

@@ -87,7 +87,7 @@ class IndexSearch:
                 threads=threads,
             )
             with timing.stage("sign"):
-                entries = _entries(index, queries, Room(scratch, threads=threads))
+                entries = signed_queries(index, queries, Room(scratch, threads=threads))
             with timing.stage("search"):
                 matches = self._search(index, entries, effort, threads)
                 table = match_table(index, entries, matches)
@@ -128,7 +128,8 @@ def texts_to_find(texts: Sequence[str]) -> Source:
     return Source(pa.table({"id": ids, "text": list(texts)}))
 
 
-def _entries(index: TextIndex, queries: Documents | Source, room: Room) -> Entries:
+def signed_queries(index: TextIndex, queries: Documents | Source, room: Room) -> Entries:
+    """Return queries signed like the rows of an index: documents, or those of the path of saved signatures."""
     if isinstance(queries, str | os.PathLike):
         return Entries(load_signatures(queries))
     return index.sign_source(as_source(queries), room)

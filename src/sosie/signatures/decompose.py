@@ -77,6 +77,8 @@ def _largest(matrix: F64, k: int) -> tuple[F64, F64]:
     n = len(matrix)
     found = _iterated(matrix, k) if 4 * k < n else None
     values, vectors = eigh(matrix, subset_by_index=[n - k, n - 1]) if found is None else found
+    if len(values) < k:  # of many equal eigenvalues LAPACK may leave some out that were asked for
+        values, vectors = (each[..., -k:] for each in eigh(matrix))
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
 

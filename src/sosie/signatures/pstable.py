@@ -23,7 +23,7 @@ from sosie.kernels.sign.weigh import unit_weights
 from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec
-from sosie.types import I32, I64, Features
+from sosie.types import F64, I32, I64, Features
 
 MAXIMUM_FUNCTIONS = 1 << 14
 UNIT = 1 << 24  # what the L2 norm of a document's weights is, as integers
@@ -111,6 +111,24 @@ class PStableSigner(Signer):
     """Makes keys of texts, or of features made elsewhere."""
 
     spec: PStable
+
+    def embed(self, texts: Any, *, threads: int | None = None) -> F64:
+        """Return the projections a.x, float64[n, code_length * multiplicity]: a row for each document with features.
+
+        These are what the intervals cut; a table's functions are neighbours.
+
+        >>> points = PStable(code_length=200, multiplicity=5).fit().embed(["one two three four", "one two three", ""])
+        >>> points.shape, round(float(points[0] @ points[1]) / 1000, 1)  # 3 / sqrt(4 * 3)
+        ((2, 1000), 0.9)
+        """
+        count = self.spec.code_length * self.spec.multiplicity
+
+        def projected(span: RowSpan) -> Made:
+            features = span.features()
+            return Made(self._sums(features)[:, :count] / (UNIT * DEVIATION), features.sizes > 0)
+
+        rows: F64 = sign_rows(texts, self.spec.shingles, projected, width=count // FUNCTIONS + 1, threads=threads).rows
+        return rows
 
     def _keys(self, texts: Any, threads: int | None) -> SignedRows:
         """Make the keys of texts, or of `Features`: one for each table."""
