@@ -15,6 +15,7 @@ from sosie.kernels.tables.hamming_join import first_shared, hamming
 from sosie.kernels.tables.hits import Hits
 
 _AHEAD = 8  # queries that are looked up together, so that they wait for memory together
+_TOGETHER = 64  # queries that are looked up together in one table
 _LINES = 16  # cache lines that are asked for beforehand in each table
 
 
@@ -115,34 +116,70 @@ def find_near(tables: BlockTables, store: Store, queries: U64, radius: int, firs
 
 @kernel
 def meet_near(tables: BlockTables, store: Store, queries: U64, radius: int) -> tuple[Hits, I64]:
-    """Return the first match of each query that is met, and the work: rows that were compared, tables that were read.
+    """Return one match of each query that has any, and the work: rows that were compared, tables that were read.
 
-    Tables are read one after another, and none after the one in which a match was met.
+    Tables are read one after another, and none after the one in which a match was met (BPHS_F of PSM 7.1); of that
+    table it is the first match. Some queries are looked up together in a table, those that still wait for a match.
     """
-    masks, columns, count, work = tables.addresses.masks, tables.columns, 0, np.zeros(2, np.int64)
-    room = queries.shape[0]
+    count, work, room = 0, np.zeros(2, np.int64), queries.shape[0]
     hits = Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
-    for query in range(room):
-        for table in range(masks.shape[0]):
-            address = np.int64(address_of(queries[query], tables.addresses.moves[table]))
-            begin, end = np.int64(tables.starts[table, address]), np.int64(tables.starts[table, address + 1])
-            word = queries[query, columns[table]]
-            work[1] += 1
-            met = False
-            for place in range(begin, end):
-                work[0] += 1
-                if np.int64(popcount(tables.near[table, place] ^ word)) > radius:
-                    continue
-                row = np.int64(tables.rows[table, place])
-                distance = hamming(store.words[row], queries[query])
-                if distance <= radius and is_live(store.live, row):
+    waiting, spans = np.empty(_TOGETHER, np.int64), np.empty((_TOGETHER, 2), np.int64)
+    for begin in range(0, room, _TOGETHER):
+        left = min(_TOGETHER, room - begin)
+        for i in range(left):
+            waiting[i] = begin + i
+        for table in range(tables.columns.size):
+            _spans_of(tables, table, queries, waiting[:left], spans)
+            work[1] += left
+            unmet = 0
+            for i in range(left):
+                query = waiting[i]
+                work[0] += spans[i, 1] - spans[i, 0]
+                row, distance = _first_near(tables, table, store, queries[query], spans[i], radius)
+                if row >= 0:
                     hits.queries[count], hits.rows[count], hits.distances[count] = query, row, distance
                     count += 1
-                    met = True
-                    break
-            if met:
+                else:
+                    waiting[unmet] = query
+                    unmet += 1
+            left = unmet
+            if left == 0:
                 break
     return Hits(hits.queries[:count], hits.rows[:count], hits.distances[:count]), work
+
+
+@kernel
+def _spans_of(tables: BlockTables, table: int, queries: U64, asked: I64, spans: I64) -> None:
+    """Write where the rows of some queries are in one table, and begin to load them."""
+    starts, near, moves = tables.starts[table], tables.near[table], tables.addresses.moves[table]
+    for i in range(asked.size):
+        spans[i, 0] = address_of(queries[asked[i]], moves)
+        prefetch(starts, spans[i, 0])
+    for i in range(asked.size):
+        address = spans[i, 0]
+        begin, end = np.int64(starts[address]), np.int64(starts[address + 1])
+        spans[i, 0], spans[i, 1] = begin, end
+        for place in range(begin, min(end, begin + _LINES * 8), 8):
+            prefetch(near, place)
+
+
+@kernel
+def _first_near(tables: BlockTables, table: int, store: Store, query: U64, span: I64, radius: int) -> tuple[int, int]:
+    """Return the first row of a span of a table that is within the radius and there, with its distance; or row -1."""
+    near, word = tables.near[table], query[tables.columns[table]]
+    begin, end = span[0], span[1]
+    if begin == end or not near_any(near, begin, end, word, radius + 1):
+        return np.int64(-1), np.int64(0)
+    for place in range(begin, end):
+        distance = np.int64(popcount(near[place] ^ word))
+        if distance > radius:
+            continue
+        row = np.int64(tables.rows[table, place])
+        if query.size > 1:
+            distance = hamming(store.words[row], query)
+        if distance <= radius and is_live(store.live, row):
+            return row, distance
+    return np.int64(-1), np.int64(0)
 
 
 @kernel
