@@ -21,14 +21,25 @@ def near_pairs(count: int, seed: int = 3, edits: float = EDITS) -> tuple[Signatu
 
 
 def edited(sums: Any, rng: np.random.Generator, edits: float = EDITS) -> Any:
-    """Return the sums of edited copies.
+    """Return the sums of edited copies."""
+    return moved(sums, cosines_left(len(sums), rng, edits), rng)
 
-    A sum over some hundred features of equal weight is normally distributed, as is what edits add to it: replacing e of
-    f features leaves the cosine 1 - e / f. The number of edits is geometric: small ones are frequent, large ones occur.
+
+def cosines_left(count: int, rng: np.random.Generator, edits: float = EDITS) -> Any:
+    """Return the cosines of copies with their originals: replacing e of f features leaves 1 - e / f.
+
+    The number of edits is geometric: small ones are frequent, large ones occur.
     """
-    replaced = np.minimum(rng.geometric(1 / edits, (len(sums), 1)), FEATURES // 2)
-    cosine = (1 - replaced / FEATURES).astype(np.float32)
-    return cosine * sums + np.sqrt(1 - cosine**2) * rng.standard_normal(sums.shape, np.float32)
+    replaced = np.minimum(rng.geometric(1 / edits, (count, 1)), FEATURES // 2)
+    return (1 - replaced / FEATURES).astype(np.float32)
+
+
+def moved(sums: Any, cosines: Any, rng: np.random.Generator) -> Any:
+    """Return the sums of copies that have these cosines with their originals.
+
+    A sum over some hundred features of equal weight is normally distributed, as is what edits add to it.
+    """
+    return cosines * sums + np.sqrt(1 - cosines**2) * rng.standard_normal(sums.shape, np.float32)
 
 
 def packed(sums: Any) -> Any:

@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import islice
+from typing import Any
 
-from tests.oracle import GOLDEN, MASK, simhash, splitmix64
+from tests.oracle import GOLDEN, MASK, simhash, simhash_sums, splitmix64
 
 
 def drawn(feature: int, lane: int) -> Iterator[int]:
@@ -36,12 +38,32 @@ def ternary(field: int) -> int:
 
 def projection(weighted: Iterable[tuple[int, float]], bits: int, seed: int, vectors: str) -> int:
     """Bit d is 1 where the sum of weight * number d over the features is greater than 0."""
+    return sum(1 << d for d, total in enumerate(_sums(weighted, bits, seed, vectors)) if total > 0)
+
+
+def _sums(weighted: Iterable[tuple[int, float]], bits: int, seed: int, vectors: str) -> list[int]:
     sums = [0] * bits
     for feature, weight in weighted:
         fixed = round(Fraction(weight) * 65536)
         for d, number in enumerate(numbers(feature, bits, seed, vectors)):
             sums[d] += fixed * number
-    return sum(1 << d for d, total in enumerate(sums) if total > 0)
+    return sums
+
+
+def unit_sums(spec: Any, weighted: Mapping[int, float]) -> list[float]:
+    """The sums behind the bits for weights of L2 norm 1 and vectors of numbers of variance 1."""
+    norm = math.hypot(*(float(round(Fraction(weight) * 65536)) for weight in weighted.values()))
+    if spec.method == "simhash":
+        return [total / norm for total in simhash_sums(weighted.items(), spec.bits, spec.seed)]
+    sums = _sums(weighted.items(), spec.bits, spec.seed, spec.vectors)
+    return [total / norm / spread(spec.vectors) for total in sums]
+
+
+@cache
+def spread(vectors: str) -> float:
+    """The standard deviation over all fields that a number is made of."""
+    every = [(gaussian if vectors == "gaussian" else ternary)(field) for field in range(1 << 16)]
+    return math.sqrt(sum(number * number for number in every) / len(every))
 
 
 def term_weights(counts: Mapping[int, int], collection: Sequence[Mapping[int, int]]) -> dict[int, float]:

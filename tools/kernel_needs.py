@@ -77,7 +77,10 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
     for method in SIGNERS:
         jobs[f"sign {method}"] = [["sign", documents, *to(f"signed-{method}"), "--method", method]]
     jobs["sign b-bit"] = [["sign", documents, *to("b-bit"), "--method", "minhash", "--b", "1"]]
-    jobs["sign volatile"] = [["sign", documents, *to("volatile"), "--volatility"]]
+    jobs["sign volatile"] = [
+        ["sign", documents, *to(f"volatile-{method}"), "--volatility", "--method", method]
+        for method in ("simhash", "projection")
+    ]
     jobs["sign weighted"] = [
         ["sign", documents, *to("weighted"), "--weighting", weighting] for weighting in ("tf-idf", "bm25")
     ]

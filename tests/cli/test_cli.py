@@ -248,6 +248,7 @@ def test_inputs_are_never_overwritten(folder):
     [
         (["--bits", "65", "--seed", "3"], sosie.Simhash(bits=65, seed=3), ["--radius", "0"]),
         (["--weighting", "binary", "--volatility"], sosie.Simhash(weighting="binary"), ["--radius", "5"]),
+        (["--method", "projection", "--volatility"], sosie.RandomProjection(), ["--radius", "50"]),
         (["--method", "minhash", "--minima", "60", "--rows", "3"], sosie.Minhash(minima=60, rows=3), []),
         (["--method", "minhash", "--b", "2", "--width", "1"], None, ["--radius", "90"]),
     ],
@@ -261,6 +262,7 @@ def test_signatures_are_saved_and_joined(folder, options, spec, join):
     loaded = sosie.load_signatures("signed")
     assert loaded.digest == spec.digest and loaded.ids.to_pylist() == ["d0", "d1", "d2", "d4"]
     assert loaded.unsigned.tolist() == [3]
+    assert (getattr(loaded, "volatility", None) is not None) == ("--volatility" in options)
     code, out, err = run("join", "signed", *join, "-o", "joined")
     assert code == 0 and not err and "Written to joined/pairs.parquet" in out
     pairs = pq.read_table("joined/pairs.parquet").to_pylist()

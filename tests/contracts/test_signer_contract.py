@@ -1,7 +1,7 @@
 """What every signer promises, for every spec: bits that depend on the text and the spec, and on nothing else.
 
-`SOSIE_WRITE_GOLDEN=1 python -m pytest -n 0 tests/contracts/test_signer_contract.py` rewrites the golden bits; do that
-only together with a new version of the spec.
+`SOSIE_WRITE_GOLDEN=1 python -m pytest -n 0 tests/contracts/test_signer_contract.py` rewrites the golden bits and
+sums; do that only together with a new version of the spec.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from sosie.signatures.registry import METHODS, spec_from_dict
 from sosie.signatures.spec import Spec
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "signatures.json"
+GOLDEN_SUMS = GOLDEN.with_name("volatility.json")
 TEXTS = json.loads(GOLDEN.read_text("utf-8"))["texts"]
 SYNTHETIC = [" ".join(f"w{(7919 * i + 104729 * j) % 5000}" for j in range(80)) for i in range(20)]
 WORDLESS = [row for row, text in enumerate(TEXTS) if not oracle_text.words(text)]
@@ -125,7 +126,9 @@ EMBEDDING_FIELDS = [
     *({}, {"dimensions": 9}, {"weighting": "tf"}, {"sample": 100}, {"bits": 65}),
     *({"code_length": 3}, {"multiplicity": 3}, {"interval": 2.0}, {"seed": 1}, {"shingles": Shingles(2)}),
 ]
+VOLATILE = [case for case in CASES if case.spec.volatile]
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_volatile_case = pytest.mark.parametrize("case", VOLATILE, ids=str)
 
 
 def values(signed) -> np.ndarray:
@@ -201,6 +204,59 @@ def test_bits_are_those_of_plain_python(case):
         assert found.tolist() == expected
     else:
         assert [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in found] == expected
+
+
+@pytest.mark.parametrize("case", [case for case in VOLATILE if case.spec.bits <= 200], ids=str)
+def test_golden_sums(case):
+    """The sums behind the bits, as float32 in hexadecimal: they order what a search tries, so they are promises."""
+    found = [row.astype("<f4").tobytes().hex() for row in case.sign(TEXTS, volatility=True).volatility]
+    golden = json.loads(GOLDEN_SUMS.read_text("utf-8")) if GOLDEN_SUMS.exists() else {}
+    if os.environ.get("SOSIE_WRITE_GOLDEN"):
+        GOLDEN_SUMS.write_text(json.dumps({**golden, str(case): found}, indent=1) + "\n", "utf-8")
+    else:
+        assert found == golden[str(case)]
+
+
+@every_volatile_case
+def test_sums_are_those_of_plain_python_and_leave_the_bits_alone(case):
+    spec, plain, kept = case.spec, case.sign(TEXTS), case.sign(TEXTS, volatility=True)
+    assert plain.volatility is None and np.array_equal(plain.words, kept.words) and plain.ids == kept.ids
+    assert kept.volatility.shape == (len(plain), spec.bits) and kept.volatility.dtype == np.float32
+    positive = np.unpackbits(kept.words.view(np.uint8), axis=1, bitorder="little")[:, : spec.bits]
+    assert np.array_equal(kept.volatility > 0, positive.astype(bool))
+    rows = [Counter(oracle_text.shingles(text, spec.shingles.width, spec.shingles.unit)) for text in TEXTS]
+    weighted = [oracle.weights(counts, spec.weighting, rows) for counts in rows if counts]
+    for row in range(0, len(weighted), 1 + spec.bits // 100):
+        expected = oracle_projection.unit_sums(spec, weighted[row])
+        assert kept.volatility[row].tolist() == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@every_volatile_case
+def test_sums_never_depend_on_threads_or_pieces(case, collection, monkeypatch):
+    texts = collection[:200]
+    whole = case.sign(texts, volatility=True, threads=1).volatility
+    features = case.spec.shingles.extract(texts, counts=True)
+    pieces = [case.sign(texts[a:b], volatility=True).volatility for a, b in pairwise((0, 1, 70, 200))]
+    assert np.array_equal(whole, np.concatenate(pieces))
+    monkeypatch.setattr("sosie.signatures.rows.SPAN", 3000)
+    for given in (texts, features):
+        assert np.array_equal(whole, case.sign(given, volatility=True, threads=3).volatility)
+
+
+def test_sums_are_on_one_scale_for_every_method():
+    """Unit vectors: the variance over random vectors is 1, so that one model of flips serves them all."""
+    texts = [" ".join(f"w{i * 100 + j}" for j in range(90)) for i in range(40)]
+    specs = [Simhash(bits=1024), *(RandomProjection(bits=1024, vectors=each) for each in ("gaussian", "ternary"))]
+    for spec in specs:
+        squares = spec.fit().sign(texts, volatility=True).volatility ** 2
+        assert squares.mean() == pytest.approx(1, abs=0.03)
+
+
+def test_methods_without_sums_refuse_to_keep_them():
+    assert {case.spec.method for case in VOLATILE} == {"simhash", "projection"}
+    for case in (case for case in CASES if not case.spec.volatile and "signatures" in case.spec.makes):
+        with pytest.raises(UsageError, match="has no volatility"):
+            case.signer.rows(TEXTS, volatility=True)
 
 
 @every_case

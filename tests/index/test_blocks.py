@@ -140,3 +140,62 @@ def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypat
     monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed)
     index.add(rows)
     assert len(index) == 200
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    kind=st.sampled_from(KINDS),
+    bits=st.sampled_from((16, 64, 130)),
+    count=st.integers(8, 150),
+    header=st.integers(1, 2),
+    radius=st.integers(0, 3),
+    data=st.data(),
+)
+def test_any_within_reads_no_table_after_the_one_that_answers(kind, bits, count, header, radius, data):
+    rows = signatures(kind, count, bits)
+    gone = data.draw(st.sets(st.integers(0, count - 1), max_size=count - 1))
+    index = BlockIndex(rows, radius, header=header)
+    index.remove(sorted(gone))
+    (run,) = index._state.stored.runs
+    queries = queries_near(rows, 80)  # more than are looked up together
+    places = [[addresses(word, run) for word in as_ints(signed)] for signed in (queries, rows)]
+    tables, compared, expected = 0, 0, []
+    for query, own in zip(as_ints(queries), places[0], strict=True):
+        met = []
+        for table, address in enumerate(own):
+            there = [row for row in range(count) if places[1][row][table] == address]
+            tables, compared = tables + 1, compared + len(there)
+            apart = [((as_ints(rows)[row] ^ query).bit_count(), row) for row in there if row not in gone]
+            met = [pair for pair in apart if pair[0] <= radius][:1]
+            if met:
+                break
+        expected.append(met)
+    found = index.any_within(queries, radius)
+    assert listed(found) == expected
+    assert found.counters == {"comparisons": compared, "probes": tables}
+
+
+def test_one_answer_of_several_runs_is_enough():
+    rows = signatures("random", 300, 64)
+    index = BlockIndex(rows)
+    index.add(Signatures(rows.words[:100]))  # equal to the first of the longer run
+    assert [len(run) for run in index._state.stored.runs] == [300, 100]
+    known, unknown = rows.take(np.arange(100)), signatures("random", 50, 64, seed=9)
+    assert index.any_within(known, 3).counters["probes"] == 100
+    assert index.any_within(known, 3).rows.tolist() == list(range(100))
+    assert index.any_within(unknown, 3).counters["probes"] == 2 * 4 * 50
+
+
+def as_ints(signed):
+    return [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in signed.words]
+
+
+def addresses(signature, run):
+    """Where a signature stands in each table: bit i of a header goes to bit i mod `bits` of the address."""
+    found = []
+    for header in run.cut.headers:
+        address = 0
+        for i, bit in enumerate(bit for block in header for bit in range(*run.cut.edges[block : block + 2].tolist())):
+            address ^= (signature >> bit & 1) << i % run.tables.addresses.bits
+        found.append(address)
+    return found

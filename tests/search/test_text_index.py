@@ -100,6 +100,9 @@ def test_queries_bring_the_sums_behind_their_bits_where_a_kind_wants_them(tmp_pa
     assert index.sign(["one two"]).signed.volatility is None
     monkeypatch.setitem(KINDS, "flat", KINDS["flat"]._replace(volatility=True))
     assert index.sign(["one two"]).signed.volatility.shape == (1, 64) and not index.form.volatility
+    projection = sosie.RandomProjection(bits=100).fit()
+    wide = TextIndex(sosie.ProbeIndex(projection.sign(["one two three"])), projection)
+    assert wide.sign(["one two"]).signed.volatility.shape == (1, 100)
     minhash = sosie.Minhash(minima=64).fit()
     bits = TextIndex(sosie.FlatIndex(minhash.sign(["one two"])), minhash)
     assert bits.sign(["one two"]).signed.volatility is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from tests import oracle_projection
 
-from sosie import Features, RandomProjection, Shingles, Simhash, UsageError
+from sosie import Features, FlipModel, ProbeIndex, ProbeSearch, RandomProjection, Shingles, Simhash, UsageError
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.evaluation.signatures.cosines import cosines
 from sosie.evaluation.signatures.estimates import signer_error
@@ -125,3 +125,20 @@ def test_the_error_of_the_cosine_is_that_of_the_paper():
         found = signer_error(RandomProjection(bits=bits, shingles=Shingles(1)).fit(), features, true)
         assert found.pairs[0] == 1064 * 1063 // 2
         assert bound * 0.85 < found.error[0] <= bound
+
+
+@pytest.mark.parametrize("vectors", ["gaussian", "ternary"])
+def test_sums_tell_which_bits_flip(vectors):
+    """PSM Equation 4: probes by the sums of a projection find what those of equally likely flips do not."""
+    rng = np.random.default_rng(8)
+    originals = [[f"w{n}" for n in rng.integers(0, 10**6, 60)] for _ in range(1500)]
+    edited = [" ".join([*words[:-1], f"x{i}"]) for i, words in enumerate(originals)]
+    spec = RandomProjection(bits=64, vectors=vectors, shingles=Shingles(1))
+    signer = spec.fit()
+    index = ProbeIndex(signer.sign([" ".join(words) for words in originals]), ProbeSearch(12), header=16)
+    volatile, plain = signer.sign(edited, volatility=True), signer.sign(edited)
+    exact = len(index.within(plain, 6, effort=ProbeSearch(1 << 16)).rows)
+    with_sums, without = (len(index.within(queries, 6).rows) for queries in (volatile, plain))
+    assert exact > 900 and with_sums > 0.88 * exact and without < 0.8 * exact
+    flips = FlipModel.of(signer.sign([" ".join(words) for words in originals], volatility=True))
+    assert len(index.tuned(ProbeSearch(12), flips=flips).within(volatile, 6).rows) > 0.88 * exact

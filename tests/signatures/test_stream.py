@@ -8,7 +8,7 @@ import pytest
 from tests.artefacts import is_mapped
 
 import sosie
-from sosie import Minhash, MismatchError, PStable, Shingles, Simhash, StorageError, UsageError
+from sosie import Minhash, MismatchError, PStable, RandomProjection, Shingles, Simhash, StorageError, UsageError
 from sosie.signatures.files import load_features
 from sosie.signatures.stream import FeatureKeep, TextKeep, stream
 from sosie.storage.room import Room
@@ -24,6 +24,7 @@ SIGNED = [0, 2, 4]
     ("spec", "form"),
     [
         (Simhash(bits=70, shingles=Shingles(2)), {"volatility": True}),
+        (RandomProjection(bits=70, weighting="bm25"), {"volatility": True}),
         (Simhash(weighting="binary"), {}),
         (Simhash(weighting="tf-idf"), {}),
         (Minhash(minima=65), {"keys": True}),

@@ -19,7 +19,7 @@ from sosie.storage.output import Output
 @source_options
 @click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write the signatures to.")
 @signer_options
-@click.option("--volatility", is_flag=True, default=None, help="Simhash: keep the sums behind the bits.")
+@click.option("--volatility", is_flag=True, default=None, help="Simhash, projection: keep the sums behind the bits.")
 @click.option("--features", is_flag=True, help="Store the distinct features, too: pairs can be verified later.")
 @shingle_options
 @output_options

@@ -28,7 +28,6 @@ from sosie.search.texts import Texts
 from sosie.search.windows import Places, Windows, documents_of, most_passages, passages_of
 from sosie.shown import as_html, counted
 from sosie.signatures.signer import Signer
-from sosie.signatures.simhash import Simhash
 from sosie.storage.manifest import checksum_of
 from sosie.storage.output import OutputDirectory
 from sosie.storage.room import Room
@@ -52,6 +51,7 @@ class TextIndex:
     Any index does, with the signer of its rows:
 
     >>> from sosie.index.flat import FlatIndex
+    >>> from sosie.signatures.simhash import Simhash
     >>> signer = Simhash().fit()
     >>> index = TextIndex(FlatIndex(signer.sign(["the cat sat on the mat", "a dog ran off"], ids=["x", "y"])), signer)
     >>> index.search(index.sign(["The CAT sat on the mat!"]), k=1).ids.to_pylist()
@@ -148,7 +148,7 @@ class TextIndex:
     def query_form(self) -> Form:
         """What entries have to be that are looked up: with the sums behind their bits where that helps."""
         signer, kind = self.signer, KINDS[kind_of(self.index)]
-        volatile = kind.volatility and isinstance(signer, Signer) and isinstance(signer.spec, Simhash)
+        volatile = kind.volatility and isinstance(signer, Signer) and signer.spec.volatile
         return replace(self.form, volatility=volatile, texts=True)
 
     def sign(self, texts: Any, ids: Any = None, *, threads: int | None = None) -> Entries:

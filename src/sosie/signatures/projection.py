@@ -11,10 +11,12 @@ from sosie.errors import UsageError
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.spans import RowSpan
 from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point, weights
-from sosie.kernels.sign.projection import FIELDS, project
-from sosie.signatures.rows import Made, SignedRows, sign_rows, trimmed
+from sosie.kernels.sign.projection import FIELDS, GAUSSIAN_SPREAD, TERNARY_SPREAD, project, project_sums
+from sosie.kernels.sign.simhash import signs
+from sosie.signatures.rows import Made, SignedRows, scaled, sign_rows, trimmed
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Angular, Spec
+from sosie.types import I64, Features, Signatures
 
 Vectors = Literal["gaussian", "ternary"]
 
@@ -38,6 +40,7 @@ class RandomProjection(Angular, Spec):
 
     method: ClassVar[str] = "projection"
     version: ClassVar[int] = 1
+    volatile: ClassVar[bool] = True
     embedding: ClassVar[str] = "projections on random Gaussian or ternary vectors"
 
     bits: int = 1000
@@ -71,14 +74,53 @@ class ProjectionSigner(Signer):
 
     spec: RandomProjection
 
+    def sign(self, texts: Any, *, ids: Any = None, volatility: bool = False, threads: int | None = None) -> Signatures:
+        """Sign texts, or `Features` (with counts, unless they all weigh 1).
+
+        `volatility` keeps the sums behind the bits (PSM Equation 4), divided by the L2 norm of the weights and by the
+        standard deviation of the vectors' numbers: over all vectors their variance is 1, as that of simhash is.
+
+        >>> kept = RandomProjection(bits=64).fit().sign(["the cat sat on the mat"], volatility=True)
+        >>> kept.volatility.shape, int(kept.words[0, 0]) & 1 == (kept.volatility[0, 0] > 0)
+        ((1, 64), True)
+        """
+        signed = self.rows(texts, volatility=volatility, threads=threads)
+        return self.signatures(signed, signed.ids(ids))
+
     def _words(self, texts: Any, threads: int | None) -> SignedRows:
-        """Sign texts, or `Features` (with counts, unless they all weigh 1)."""
-        return sign_rows(texts, self.spec.shingles, self._sign, width=-(-self.spec.bits // 64), threads=threads)
+        return sign_rows(texts, self.spec.shingles, self._sign, width=self._width, threads=threads)
+
+    def _volatile_words(self, texts: Any, threads: int | None) -> SignedRows:
+        return sign_rows(texts, self.spec.shingles, self._sign_volatile, width=self._width, threads=threads)
 
     def _sign(self, span: RowSpan) -> Made:
-        features = span.features()
-        words = np.empty((len(features), -(-self.spec.bits // 64)), np.uint64)
-        fixed = fixed_point(weights(features, self.spec.weighting, self.frequencies))
-        first_lane = self.spec.seed * (MAXIMUM_BITS // FIELDS)
-        project(features.hashes, features.offsets, fixed, self.spec.vectors == "ternary", first_lane, words)
+        features, fixed = self._weighed(span)
+        words = np.empty((len(features), self._width), np.uint64)
+        project(features.hashes, features.offsets, fixed, self._ternary, self._first_lane, words)
         return Made(trimmed(words, self.spec.bits), features.sizes > 0)
+
+    def _sign_volatile(self, span: RowSpan) -> Made:
+        features, fixed = self._weighed(span)
+        words = np.empty((len(features), self._width), np.uint64)
+        sums = np.empty((len(features), 64 * self._width), np.int64)
+        project_sums(features.hashes, features.offsets, fixed, self._ternary, self._first_lane, sums)
+        signs(sums, words)
+        spread = TERNARY_SPREAD if self._ternary else GAUSSIAN_SPREAD
+        kept = scaled(sums[:, : self.spec.bits], fixed, features.sizes, spread)
+        return Made(trimmed(words, self.spec.bits), features.sizes > 0, sums=kept)
+
+    def _weighed(self, span: RowSpan) -> tuple[Features, I64]:
+        features = span.features()
+        return features, fixed_point(weights(features, self.spec.weighting, self.frequencies))
+
+    @property
+    def _width(self) -> int:
+        return -(-self.spec.bits // 64)
+
+    @property
+    def _ternary(self) -> bool:
+        return self.spec.vectors == "ternary"
+
+    @property
+    def _first_lane(self) -> int:
+        return self.spec.seed * (MAXIMUM_BITS // FIELDS)

@@ -121,3 +121,16 @@ def trimmed(words: U64, bits: int) -> U64:
     if bits % 64:
         words[:, -1] &= np.uint64((1 << bits % 64) - 1)
     return words
+
+
+def scaled(sums: I64, weights: I64, sizes: I64, spread: float = 1.0) -> F32:
+    """Return the sums of each row over the L2 norm of its weights, `sizes[row]` of them, and over a spread.
+
+    >>> scaled(np.array([[10, -5]]), np.array([3, 4]), np.array([2])).tolist()
+    [[2.0, -1.0]]
+    """
+    # Each row is summed by itself: differences of running sums would depend on the rows before it.
+    row = np.repeat(np.arange(len(sums)), sizes)
+    squares = np.bincount(row, weights.astype(np.float64) ** 2, minlength=len(sums))
+    norms = spread * np.sqrt(np.maximum(squares, 1.0))
+    return (sums / norms[:, None]).astype(np.float32)

@@ -84,7 +84,7 @@ class Signer:
             other = "sign" if keys else "keys"
             raise UsageError(f"{self.spec.method} makes {made[0]}, not {wanted}: call {other}(texts)")
         if volatility and not self.spec.volatile:
-            raise UsageError(f"{self.spec.method} has no volatility: leave it out, or take simhash")
+            raise UsageError(f"{self.spec.method} has no volatility: leave it out, or take simhash or projection")
         if keys:
             return self._keys(texts, threads)
         return self._volatile_words(texts, threads) if volatility else self._words(texts, threads)

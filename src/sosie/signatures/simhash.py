@@ -15,7 +15,7 @@ from sosie.features.weighting import FITTED, WEIGHTINGS, Weighting, fixed_point
 from sosie.features.weighting import weights as weigh
 from sosie.kernels.sets.distinct import distinct
 from sosie.kernels.sign.simhash import signs, simhash, simhash_sums, simhash_weighted
-from sosie.signatures.rows import Made, SignedRows, sign_rows, trimmed
+from sosie.signatures.rows import Made, SignedRows, scaled, sign_rows, trimmed
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Angular, Spec
 from sosie.types import I64, Features, Signatures
@@ -144,11 +144,7 @@ class SimhashSigner(Signer):
         sums = np.empty((len(features), 64 * self._width), np.int64)
         simhash_sums(hashes, offsets, fixed, self._mixed, self._lane, sums)
         signs(sums, words)
-        # Each row is summed by itself: differences of running sums would depend on the rows before it.
-        row = np.repeat(np.arange(len(sums)), features.sizes)
-        squares = np.bincount(row, fixed.astype(np.float64) ** 2, minlength=len(sums))
-        norms = np.sqrt(np.maximum(squares, 1.0))
-        kept = (sums[:, : self.spec.bits] / norms[:, None]).astype(np.float32)
+        kept = scaled(sums[:, : self.spec.bits], fixed, features.sizes)
         return Made(trimmed(words, self.spec.bits), worded, sums=kept)
 
     @property

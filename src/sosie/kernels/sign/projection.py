@@ -12,6 +12,8 @@ integers, so that the bits are the same on every CPU.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from sosie.arrays import I32, I64, U64
@@ -19,6 +21,8 @@ from sosie.kernels.machine.compile import kernel
 from sosie.kernels.sign.mix import splitmix64
 
 FIELDS = 4  # numbers drawn from one word
+GAUSSIAN_SPREAD = 2 * math.sqrt(256 * 12 / 4 + 255 / 12)  # of the numbers less their mean, both doubled
+TERNARY_SPREAD = 2 * math.sqrt(2 * 5461 / 32768)
 _GAUSSIAN_CENTRE = 207  # twice the mean of the numbers
 _TERNARY_CENTRE = 2
 
@@ -31,24 +35,45 @@ def project(features: U64, offsets: I64, weights: I64, ternary: bool, first_lane
     """
     sums = np.empty(64 * words.shape[1], np.int64)
     drawn = np.empty(sums.size // FIELDS, np.uint64)
-    numbers = drawn.view(np.uint16)
-    centre = _TERNARY_CENTRE if ternary else _GAUSSIAN_CENTRE
     for row in range(offsets.size - 1):
-        sums[:] = 0
-        total = np.int64(0)
-        for i in range(offsets[row], offsets[row + 1]):
-            weight = weights[i]
-            total += weight
-            _draw(features[i], np.uint64(first_lane), drawn)
-            if ternary:
-                _make_ternary(drawn)
-            else:
-                _make_gaussian(drawn)
-            if np.int64(np.int32(weight)) == weight:
-                _add(numbers, np.int32(weight), sums)
-            else:
-                _add(numbers, weight, sums)
-        _pack(sums, centre * total, words[row])
+        start, stop = offsets[row], offsets[row + 1]
+        centre = _sum(features[start:stop], weights[start:stop], ternary, first_lane, drawn, sums)
+        _pack(sums, centre, words[row])
+
+
+@kernel
+def project_sums(features: U64, offsets: I64, weights: I64, ternary: bool, first_lane: int, sums: I64) -> None:
+    """Write `sums[i, d]`, twice the sum over weight * r_d of row i (PSM Equation 4): its sign is bit d of `project`."""
+    drawn = np.empty(sums.shape[1] // FIELDS, np.uint64)
+    for row in range(offsets.size - 1):
+        start, stop, own = offsets[row], offsets[row + 1], sums[row]
+        centre = _sum(features[start:stop], weights[start:stop], ternary, first_lane, drawn, own)
+        for d in range(own.size):
+            own[d] = 2 * own[d] - centre
+
+
+@kernel
+def _sum(features: U64, weights: I64, ternary: bool, first_lane: int, drawn: U64, sums: I64) -> int:
+    """Write the sums of weight times number, before they are centred; return what is to be subtracted from twice each.
+
+    `drawn` is room for the words of one feature.
+    """
+    numbers = drawn.view(np.uint16)
+    sums[:] = 0
+    total = np.int64(0)
+    for i in range(features.size):
+        weight = weights[i]
+        total += weight
+        _draw(features[i], np.uint64(first_lane), drawn)
+        if ternary:
+            _make_ternary(drawn)
+        else:
+            _make_gaussian(drawn)
+        if np.int64(np.int32(weight)) == weight:
+            _add(numbers, np.int32(weight), sums)
+        else:
+            _add(numbers, weight, sums)
+    return (_TERNARY_CENTRE if ternary else _GAUSSIAN_CENTRE) * total
 
 
 @kernel

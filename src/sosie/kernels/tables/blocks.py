@@ -14,8 +14,8 @@ from sosie.kernels.machine.memory import copy_first, prefetch
 from sosie.kernels.tables.hamming_join import first_shared, hamming
 from sosie.kernels.tables.hits import Hits
 
-_AHEAD = 8  # queries that are looked up together, so that they wait for memory together
-_LINES = 16  # cache lines that are asked for beforehand in each table
+_TOGETHER = 64  # queries that are looked up together in one table, so that they wait for memory together
+_LINES = 16  # cache lines that are asked for beforehand for each of them
 
 
 class Addresses(NamedTuple):
@@ -78,89 +78,113 @@ def find_near(tables: BlockTables, store: Store, queries: U64, radius: int, firs
 
     With `first`, rows above one that was found are left out. There is room for so many matches, and more where needed.
     """
-    masks, columns, count, work = tables.addresses.masks, tables.columns, 0, 0
+    masks, count, work, total = tables.addresses.masks, 0, 0, queries.shape[0]
     hits = Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
-    spans = np.empty((_AHEAD, masks.shape[0], 2), np.int64)
-    for query in range(queries.shape[0]):
-        if query % _AHEAD == 0:
-            work += _look_up(tables, queries[query : query + _AHEAD], spans)
-        bound = store.words.shape[0]
-        for table in range(masks.shape[0]):
-            begin, end = spans[query % _AHEAD, table]
-            word = queries[query, columns[table]]
-            if begin == end or not near_any(tables.near[table], begin, end, word, radius + 1):
-                continue
-            for place in range(begin, end):
-                if np.int64(popcount(tables.near[table, place] ^ word)) > radius:
+    asked, spans = np.empty(_TOGETHER, np.int64), np.empty((_TOGETHER, 2), np.int64)
+    bounds, words, live = np.empty(_TOGETHER, np.int64), store.words, store.live
+    for begin in range(0, total, _TOGETHER):
+        size = min(_TOGETHER, total - begin)
+        for i in range(size):
+            asked[i], bounds[i] = begin + i, words.shape[0]
+        for table in range(tables.columns.size):
+            near, rows, column = tables.near[table], tables.rows[table], tables.columns[table]
+            _spans_of(tables.starts[table], near, tables.addresses.moves[table], queries, asked[:size], spans)
+            for i in range(size):
+                query, start, stop = asked[i], spans[i, 0], spans[i, 1]
+                word = queries[query, column]
+                work += stop - start
+                if start == stop or not near_any(near, start, stop, word, radius + 1):
                     continue
-                found = tables.near[table, place : place + 1]
-                if masks.shape[1] > 1:
-                    found = store.words[tables.rows[table, place]]
-                distance = hamming(found, queries[query])
-                if distance > radius or not first_shared(found, queries[query], masks[: table + 1]):
-                    continue
-                row = np.int64(tables.rows[table, place])
-                if row >= bound:
-                    break
-                if not is_live(store.live, row):
-                    continue
-                if count == hits.rows.size:
-                    hits = Hits(_longer(hits.queries), _longer(hits.rows), _longer(hits.distances))
-                hits.queries[count], hits.rows[count], hits.distances[count] = query, row, distance
-                count += 1
-                if first:
-                    bound = row
+                for place in range(start, stop):
+                    distance = np.int64(popcount(near[place] ^ word))
+                    if distance > radius:
+                        continue
+                    row = np.int64(rows[place])
+                    if row >= bounds[i]:
+                        break
+                    if masks.shape[1] == 1:
+                        new = _first_in(near[place] ^ word, masks, table)
+                    else:
+                        distance = hamming(words[row], queries[query])
+                        new = distance <= radius and first_shared(words[row], queries[query], masks[: table + 1])
+                    if not new or not is_live(live, row):
+                        continue
+                    if count == hits.rows.size:
+                        hits = Hits(_longer(hits.queries), _longer(hits.rows), _longer(hits.distances))
+                    hits.queries[count], hits.rows[count], hits.distances[count] = query, row, distance
+                    count += 1
+                    if first:
+                        bounds[i] = row
     return Hits(hits.queries[:count], hits.rows[:count], hits.distances[:count]), work
 
 
 @kernel
-def meet_near(tables: BlockTables, store: Store, queries: U64, radius: int) -> tuple[Hits, I64]:
-    """Return the first match of each query that is met, and the work: rows that were compared, tables that were read.
+def _first_in(differ: np.uint64, masks: U64, table: int) -> bool:
+    """Say whether a table is the first whose header two rows of one word share, which differ in some bits."""
+    for before in range(table):
+        if differ & masks[before, 0] == np.uint64(0):
+            return False
+    return differ & masks[table, 0] == np.uint64(0)
 
-    Tables are read one after another, and none after the one in which a match was met.
+
+@kernel
+def meet_near(tables: BlockTables, store: Store, queries: U64, radius: int) -> tuple[Hits, I64]:
+    """Return one match of each query that has any, and the work: rows that were compared, tables that were read.
+
+    Tables are read one after another, and none after the one in which a match was met (BPHS_F of PSM 7.1); of that
+    table it is the first match. Some queries are looked up together in a table, those that still wait for a match.
     """
-    masks, columns, count, work = tables.addresses.masks, tables.columns, 0, np.zeros(2, np.int64)
-    room = queries.shape[0]
+    count, work, room = 0, np.zeros(2, np.int64), queries.shape[0]
     hits = Hits(np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int32))
-    for query in range(room):
-        for table in range(masks.shape[0]):
-            address = np.int64(address_of(queries[query], tables.addresses.moves[table]))
-            begin, end = np.int64(tables.starts[table, address]), np.int64(tables.starts[table, address + 1])
-            word = queries[query, columns[table]]
-            work[1] += 1
-            met = False
-            for place in range(begin, end):
-                work[0] += 1
-                if np.int64(popcount(tables.near[table, place] ^ word)) > radius:
+    waiting, spans = np.empty(_TOGETHER, np.int64), np.empty((_TOGETHER, 2), np.int64)
+    words, live = store.words, store.live  # unpacked once: in a loop that would cost
+    for begin in range(0, room, _TOGETHER):
+        left = min(_TOGETHER, room - begin)
+        for i in range(left):
+            waiting[i] = begin + i
+        for table in range(tables.columns.size):
+            near, rows, column = tables.near[table], tables.rows[table], tables.columns[table]
+            _spans_of(tables.starts[table], near, tables.addresses.moves[table], queries, waiting[:left], spans)
+            work[1] += left
+            unmet = 0
+            for i in range(left):
+                query, start, stop = waiting[i], spans[i, 0], spans[i, 1]
+                word = queries[query, column]
+                work[0] += stop - start
+                waiting[unmet] = query
+                unmet += 1
+                if start == stop or not near_any(near, start, stop, word, radius + 1):
                     continue
-                row = np.int64(tables.rows[table, place])
-                distance = hamming(store.words[row], queries[query])
-                if distance <= radius and is_live(store.live, row):
-                    hits.queries[count], hits.rows[count], hits.distances[count] = query, row, distance
-                    count += 1
-                    met = True
-                    break
-            if met:
+                for place in range(start, stop):
+                    distance = np.int64(popcount(near[place] ^ word))
+                    if distance > radius:
+                        continue
+                    row = np.int64(rows[place])
+                    if queries.shape[1] > 1:
+                        distance = hamming(words[row], queries[query])
+                    if distance <= radius and is_live(live, row):
+                        hits.queries[count], hits.rows[count], hits.distances[count] = query, row, distance
+                        count += 1
+                        unmet -= 1
+                        break
+            left = unmet
+            if left == 0:
                 break
     return Hits(hits.queries[:count], hits.rows[:count], hits.distances[:count]), work
 
 
 @kernel
-def _look_up(tables: BlockTables, queries: U64, spans: I64) -> int:
-    """Write where the rows of some queries are in each table, begin to load them, and return their number."""
-    work = 0
-    for query in range(queries.shape[0]):
-        for table in range(spans.shape[1]):
-            address = np.int64(address_of(queries[query], tables.addresses.moves[table]))
-            spans[query, table, 0] = tables.starts[table, address]
-            spans[query, table, 1] = tables.starts[table, address + 1]
-    for query in range(queries.shape[0]):
-        for table in range(spans.shape[1]):
-            begin, end = spans[query, table]
-            work += end - begin
-            for place in range(begin, min(end, begin + _LINES * 8), 8):
-                prefetch(tables.near[table], place)
-    return work
+def _spans_of(starts: U32, near: U64, moves: U64, queries: U64, asked: I64, spans: I64) -> None:
+    """Write where the rows of some queries are in one table, and begin to load them."""
+    for i in range(asked.size):
+        spans[i, 0] = address_of(queries[asked[i]], moves)
+        prefetch(starts, spans[i, 0])
+    for i in range(asked.size):
+        address = spans[i, 0]
+        begin, end = np.int64(starts[address]), np.int64(starts[address + 1])
+        spans[i, 0], spans[i, 1] = begin, end
+        for place in range(begin, min(end, begin + _LINES * 8), 8):
+            prefetch(near, place)
 
 
 @kernel
