@@ -185,6 +185,23 @@ def test_quotations_are_found_in_the_document_that_holds_them():
     assert found(pairs) == truth("containment", collection, 0.9)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("threshold", [0.5, 0.8])
+def test_large_rows_of_dense_lists_lose_no_pair(kind, threshold, monkeypatch):
+    """Rows that fill a sketch are told apart by screens, those of more than 512 features by narrower ones."""
+    rng = np.random.default_rng(8)
+    collection = []
+    for size in (20, 56, 57, 64, 65, 300, 511, 513, 900):
+        first = rng.choice(1200, size, replace=False)
+        for changed in (0, size // 8, size // 3, size // 2):  # and parts of it, which the others contain
+            other = np.concatenate([first[changed:], rng.integers(0, 1200, changed // 2)])
+            collection += [dict.fromkeys(other.tolist(), 1), dict.fromkeys(other[: len(other) // 2].tolist(), 1)]
+    monkeypatch.setattr(set_join, "DENSE", 2)
+    pairs = joined(kind, collection, threshold, threads=2)
+    assert len(pairs) > 0
+    assert found(pairs) == truth(kind, collection, threshold)
+
+
 def test_a_frequent_feature_that_few_probe_is_not_dense():
     """A word of a thousand long documents is all that a few short ones consist of: every pair is found."""
     long = [dict.fromkeys([0, *range(100 * i + 1, 100 * i + 40)], 1) for i in range(1000)]

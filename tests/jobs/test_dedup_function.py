@@ -217,6 +217,12 @@ def test_a_result_is_readable(result):
     assert "Jaccard &gt;= 0.8" in result._repr_html_()
 
 
+def test_a_result_of_identical_texts_is_readable():
+    found = sosie.dedup(["A rose", "a rose", "A rose"], method="identical")
+    assert "  dropped    1, each identical to the kept one, byte for byte\n" in repr(found)
+    assert "  dropped    0 (identical to the kept one, byte for byte)" in repr(sosie.dedup(["A"], method="identical"))
+
+
 def test_a_result_with_everything_is_readable():
     texts = ["one two three", "!!!", None, "one two three four"]
     found = sosie.dedup(texts, 0.5, on_error="skip", against=["one two three"], similarity="cosine", weighting="tf")

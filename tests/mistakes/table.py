@@ -126,7 +126,7 @@ INDEXES = [
     ),
     Mistake("a radius for documents", "sosie join docs.jsonl -o out --radius 3", "--radius", "--threshold"),
     Mistake("an index of a newer version", "sosie search newer --text fox", "newer", "Update Sosie"),
-    Mistake("documents that are in the index", "sosie index add index docs.jsonl", "'a'", "remove it first"),
+    Mistake("documents that are in the index", "sosie index add index docs.jsonl", "'a'", "`sosie index remove`"),
     Mistake("no result to evaluate", "sosie evaluate docs.jsonl", "docs.jsonl", "sosie dedup"),
 ]
 PYTHON = [
@@ -142,6 +142,7 @@ PYTHON = [
     Mistake("something that is no text", 'sosie.dedup(["a rose", 5])', "item 1", "str"),
     Mistake("a missing text", 'sosie.dedup(["a rose", None])', "row 1 (counted from 0)", "--on-error skip"),
     Mistake("tuples", 'sosie.dedup([("x", "a rose")])', "item 0", "a dict for each document"),
+    Mistake("dicts and texts", 'sosie.dedup([{"text": "a rose"}, "a nose"])', "item 1", "a dict for each"),
     Mistake("texts by their ids", 'sosie.dedup({"x": "a rose", "y": "a nose"})', "'x'", "a list for each column"),
     Mistake(
         "columns of several lengths",

@@ -114,6 +114,15 @@ def test_a_report_as_text(clusters, said):
     assert "recall: not predicted" in render_report(report) and "measured" not in render_report(report)
 
 
+def test_a_report_counts_as_a_person_does(measured_report):
+    measured_report["counts"] |= {"pairs": 1, "clusters": 1, "largest_cluster": 2}
+    assert " 1 similar pair in 1 cluster, the largest of 2\n" in render_report(measured_report)
+    measured_report["counts"] |= {"dropped": 0, "pairs": 0, "clusters": 0, "largest_cluster": 1}
+    said = render_report(measured_report).splitlines()
+    assert f"{0:>12} dropped (Containment >= 0.8 with the kept one)" in said  # of none is said that it was verified
+    assert f"{0:>12} similar pairs" in said
+
+
 def test_the_measured_recall_as_text(measured_report):
     assert "recall: predicted 99.9 % (minhash), measured 98.7 % on a sample of 1,000 (" in render_report(
         measured_report

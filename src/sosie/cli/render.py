@@ -15,11 +15,14 @@ def render_report(report: Mapping[str, Any]) -> str:
     numbers, parameters = report["counts"], report["parameters"]
     measure = parameters["similarity"].capitalize()
     dropped = "marked as duplicates" if parameters.get("annotate") else "dropped"
-    verified = f"{dropped}, each verified: {measure} >= {parameters['threshold']:g}" + (
-        " with the kept one" if parameters["clusters"] == "anchored" else " along a chain"
-    )
+    how = "with the kept one" if parameters["clusters"] == "anchored" else "along a chain"
+    similar, each = f"{measure} >= {parameters['threshold']:g} {how}", "each verified:"
     if measure == "Identical":
-        verified = f"{dropped}, each identical to the kept one, byte for byte"
+        similar, each = "identical to the kept one, byte for byte", "each"
+    verified = f"{dropped}, {each} {similar}" if numbers["dropped"] else f"{dropped} ({similar})"
+    pairs = f"similar {'pair' if numbers['pairs'] == 1 else 'pairs'}"
+    if numbers["clusters"]:
+        pairs += f" in {counted(numbers['clusters'], 'cluster')}, the largest of {numbers['largest_cluster']:,}"
     lines = [
         f"{numbers['documents']:>12,} documents",
         f"{numbers['kept']:>12,} kept",
@@ -30,8 +33,7 @@ def render_report(report: Mapping[str, Any]) -> str:
     if numbers["rejected"]:
         lines.append(f"{numbers['rejected']:>12,} rejected: see rejected.jsonl")
     lines += [
-        f"{numbers['pairs']:>12,} similar pairs in {counted(numbers['clusters'], 'cluster')},"
-        f" the largest of {numbers['largest_cluster']:,}",
+        f"{numbers['pairs']:>12,} {pairs}",
         *_recall(report),
         f"{report['seconds']:>11.2f}s on {counted(report['threads'], 'thread')},"
         f" peak memory {max(stage['peak_memory_bytes'] for stage in report['stages']) / 2**20:,.0f} MiB",

@@ -188,7 +188,10 @@ class RowIds:
         rows = self._confirmed(ids, table.find(hashes))
         known = np.flatnonzero(rows >= 0)
         if len(known):
-            raise MismatchError(f"the id {ids[int(known[0])].as_py()!r} is in the index already; remove it first")
+            raise MismatchError(
+                f"the id {ids[int(known[0])].as_py()!r} is in the index already; remove it first, "
+                f"as `sosie index remove` does, or leave it out"
+            )
 
     def _find(self, ids: Any) -> I64:
         """Return the row of each id, -1 where there is none."""

@@ -48,11 +48,13 @@ def report_lines(report: Report) -> list[tuple[str, str]]:
     how = "with the kept one" if parameters.clusters == "anchored" else "along a chain"
     weights = f" of {parameters.weighting} weights" if parameters.weighting not in (None, "binary") else ""
     similar = f"{parameters.similarity.capitalize()}{weights} >= {parameters.threshold:g} {how}"
-    dropped = f"{counts.dropped:,}"
+    dropped, each = f"{counts.dropped:,}", "each verified:"
+    if parameters.similarity == "identical":
+        similar, each = "identical to the kept one, byte for byte", "each"
     lines = [
         ("documents", f"{counts.documents:,}"),
         ("kept", f"{counts.kept:,}"),
-        ("dropped", f"{dropped}, each verified: {similar}" if counts.dropped else f"{dropped} ({similar})"),
+        ("dropped", f"{dropped}, {each} {similar}" if counts.dropped else f"{dropped} ({similar})"),
     ]
     if counts.dropped_against is not None:
         lines.append(("", f"{counts.dropped_against:,} of them because of the reference"))

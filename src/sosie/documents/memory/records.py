@@ -39,7 +39,8 @@ def records_table(records: Sequence[Any], text_column: TextColumns, first: int =
     for place, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise UsageError(
-                f"item {first + place} (counted from 0) is {type(record).__name__}, and the others are dicts."
+                f"item {first + place} (counted from 0) is {type(record).__name__}, and the others are dicts: "
+                "give a dict for each document, as in {'id': 1, 'text': 'a rose'}, or texts alone."
             )
     names, texts = dict.fromkeys(name for record in records for name in record), names_of(text_column)
     return pa.table(

@@ -1,8 +1,9 @@
 """Dense lists, of features or keys that hundreds of rows share: the partners of a row in all its lists, and who stays.
 
-A list holds a quadratic number of pairs, so each has to cost little. A row has a *sketch*: its size and a bitmap of
-its features (a bit may stand for several). What one row has and the other's bitmap does not is certainly not shared,
-so two sketches, one cache line each, bound the overlap of two rows; few pairs remain to be measured.
+A list holds a quadratic number of pairs, so each has to cost little. A bitmap of a row's features (a bit may stand for
+several) tells what is certainly not shared: what one row has and the other's bitmap does not. There are three, each
+for what is left by the one before: 64 bits beside each posting, which are read in order; a *sketch* of 448, one cache
+line for each row; and for rows that fill it a *screen* of eight bits for each feature. Few pairs remain to be measured.
 
 A pair that is looked for in lists of features has the one with fewer features among the *probes* of its first common
 list (`kernels/sets/join.py`). Lists come in twos, therefore: list 2i holds the probes of a feature and list 2i + 1 its
@@ -19,21 +20,31 @@ import numpy as np
 from sosie.arrays import F64, I32, I64, U64, Bools
 from sosie.kernels.machine.bits import popcount
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.memory import prefetch
 from sosie.kernels.sets.join import grown
 from sosie.kernels.sets.rarity import SLACK
-from sosie.kernels.sets.similarity import COLLIDED, CONTAINMENT, COSINE, Criterion, WeighedSets, measure_pair
+from sosie.kernels.sets.similarity import COLLIDED, CONTAINMENT, COSINE, JACCARD, Criterion, WeighedSets, measure_pair
 
-SKETCH = 8  # words: the size and 448 bits
+SKETCH = 7  # words: 448 bits, and the size beside them
+SCREENED = 8 * SKETCH  # features for which a sketch has eight bits each; rows with more have a screen
+WIDEST = 64  # words of a screen: those of 512 features
+CHUNK = 1024  # postings of a list that are looked at together
+AHEAD = 12  # sketches that are asked for before they are needed
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Lists(NamedTuple):
-    """Rows of lists, ascending: list i is `rows[starts[i]:ends[i]]`; `rests` is what a row has left from there on."""
+    """Rows of lists, ascending: list i is `rows[starts[i]:ends[i]]`; `rests` is what a row has left from there on.
+
+    Beside each row are the number of its features and a bitmap of them, so that reading a list needs no look at rows.
+    """
 
     starts: I64
     ends: I64
     rows: I32
     rests: F64
+    sizes: I32
+    bits: U64
 
 
 class Entries(NamedTuple):
@@ -44,6 +55,14 @@ class Entries(NamedTuple):
     rests: F64
 
 
+class Sketches(NamedTuple):
+    """Bitmaps of rows: one line for each, the size and 448 bits; and the screens of rows with many features, CSR."""
+
+    lines: U64
+    offsets: I64
+    screens: U64
+
+
 class Compared(NamedTuple):
     """The rows that are in dense lists, what counts as similar, and their sketches.
 
@@ -52,7 +71,7 @@ class Compared(NamedTuple):
 
     rows: WeighedSets
     criterion: Criterion
-    sketches: U64
+    sketches: Sketches
     components: I64
 
 
@@ -77,16 +96,30 @@ class Partners(NamedTuple):
 
 
 @kernel
-def sketch_rows(hashes: U64, starts: I64, stops: I64) -> U64:
-    """Return the sketches of rows of features."""
-    sketches = np.zeros((starts.size, SKETCH), np.uint64)
-    bits = np.uint64(64 * (SKETCH - 1))
+def sketch_rows(hashes: U64, starts: I64, stops: I64, lines: U64) -> Sketches:
+    """Write the sketches of rows of features to `lines`, which are 0; return them with the screens of large rows."""
+    offsets = np.zeros(starts.size + 1, np.int64)
     for row in range(starts.size):
-        sketches[row, 0] = np.uint64(stops[row] - starts[row])
+        size = stops[row] - starts[row]
+        words = min((size + 7) // 8, WIDEST) if size > SCREENED else 0
+        offsets[row + 1] = offsets[row] + words
+    screens = np.zeros(offsets[starts.size], np.uint64)
+    for row in range(starts.size):
+        lines[row, 0] = np.uint64(stops[row] - starts[row])
+        screen = screens[offsets[row] : offsets[row + 1]]
         for at in range(starts[row], stops[row]):
-            bit = (((hashes[at] * GOLDEN) >> np.uint64(32)) * bits) >> np.uint64(32)
-            sketches[row, 1 + np.int64(bit >> np.uint64(6))] |= np.uint64(1) << (bit & np.uint64(63))
-    return sketches
+            bit = _bit(hashes[at], SKETCH)
+            lines[row, 1 + np.int64(bit >> np.uint64(6))] |= np.uint64(1) << (bit & np.uint64(63))
+            if screen.size > 0:
+                bit = _bit(hashes[at], screen.size)
+                screen[np.int64(bit >> np.uint64(6))] |= np.uint64(1) << (bit & np.uint64(63))
+    return Sketches(lines, offsets, screens)
+
+
+@kernel
+def _bit(feature: np.uint64, words: int) -> np.uint64:
+    """Return which bit of a bitmap of so many words stands for a feature."""
+    return (((feature * GOLDEN) >> np.uint64(32)) * np.uint64(64 * words)) >> np.uint64(32)
 
 
 @kernel
@@ -140,6 +173,7 @@ def settle(
     lists of the rows that stay: whoever stays now is added to them, and each row is compared with those added in this
     span, from `kept.starts` on. With a limit, only rows below it are added.
     """
+    sketches = compared.sketches
     pair_a, pair_b = np.empty(256, np.int64), np.empty(256, np.int64)
     pairs = measured = collided = 0
     for row in range(span[0], span[1]):
@@ -156,11 +190,14 @@ def settle(
                 collided += apart
                 stays[row] &= pairs == before
         if stays[row] and place >= 0 and (bounds.limit == 0 or place < bounds.limit):
+            size, bits = np.int32(sketches.lines[place, 0]), brief(sketches.lines, place)
             for at in range(entries.offsets[place], entries.offsets[place + 1]):
                 which = entries.lists[at]
                 end = kept.ends[which]
                 kept.rows[end] = place
                 kept.rests[end] = entries.rests[at]
+                kept.sizes[end] = size
+                kept.bits[end] = bits
                 kept.ends[which] = end + 1
     return Partners(pair_a[:pairs], pair_b[:pairs], measured, collided, stays)
 
@@ -178,56 +215,87 @@ def _partners_of(
     pairs: int,
 ) -> tuple[I64, I64, int, int, int]:
     """Add the partners of one row to the pairs; return how many pairs were measured, and how many collided."""
-    # The inner loop works on plain arrays: a tuple handed to another kernel is counted as a reference each time.
+    # The inner loops work on plain arrays: a tuple handed to another kernel is counted as a reference each time.
     rows, criterion, sketches, components = compared
-    starts, ends, listed, rests = lists
-    norms = rows.norms
-    weighted = rows.weights.size > 0
-    least = SLACK * criterion.numerator / criterion.denominator
-    of_both = SLACK * criterion.numerator / (criterion.numerator + criterion.denominator)
+    starts, ends, listed, rests, sizes, bits = lists
+    hashes, lines, screen_offsets, screens = rows.hashes, sketches.lines, sketches.offsets, sketches.screens
+    measure, share, weighted = criterion.measure, _share(criterion), rows.weights.size > 0
     limit = bounds.limit if bounds.limit > 0 else x
-    own = norms[x]
-    root = math.sqrt(own)
-    x1, x2, x3, x4 = sketches[x, 1], sketches[x, 2], sketches[x, 3], sketches[x, 4]
-    x5, x6, x7 = sketches[x, 5], sketches[x, 6], sketches[x, 7]
+    own, short = rows.norms[x], brief(lines, x)
+    x1, x2, x3, x4 = lines[x, 1], lines[x, 2], lines[x, 3], lines[x, 4]
+    x5, x6, x7 = lines[x, 5], lines[x, 6], lines[x, 7]
+    places = np.empty(CHUNK + AHEAD, np.int64)
     taken = measured = collided = 0
     best, best_row = -1.0, np.int64(-1)
     for at in range(entries.offsets[x], entries.offsets[x + 1]):
-        own_list = entries.lists[at]
-        rest = entries.rests[at]
+        rest, own_list = entries.rests[at], entries.lists[at]
         probes = own_list - own_list % 2
-        for which in range(probes, probes + 2 - own_list % 2):
-            stop = _first_from(listed, starts[which], ends[which], limit)
-            for place in range(starts[which], stop):
-                y = np.int64(listed[place])
-                if components.size > 0 and components[x] == components[y]:
-                    continue
-                if weighted:
-                    if rest * rests[place] < least * least * own * norms[y]:
-                        continue
-                else:
-                    other = norms[y]
-                    if criterion.measure == CONTAINMENT:
-                        need = least * min(own, other)
-                    elif criterion.measure == COSINE:
-                        need = least * root * math.sqrt(other)
-                    else:
-                        need = of_both * (own + other)
-                    if min(rest, rests[place]) < need:
-                        continue
-                    y1, y2, y3, y4 = sketches[y, 1], sketches[y, 2], sketches[y, 3], sketches[y, 4]
-                    y5, y6, y7 = sketches[y, 5], sketches[y, 6], sketches[y, 7]
-                    missing = popcount(x1 & ~y1) + popcount(x2 & ~y2) + popcount(x3 & ~y3) + popcount(x4 & ~y4)
-                    missing += popcount(x5 & ~y5) + popcount(x6 & ~y6) + popcount(x7 & ~y7)
-                    if own - np.float64(missing) < need:
-                        continue
-                    missing = popcount(y1 & ~x1) + popcount(y2 & ~x2) + popcount(y3 & ~x3) + popcount(y4 & ~x4)
-                    missing += popcount(y5 & ~x5) + popcount(y6 & ~x6) + popcount(y7 & ~x7)
-                    if other - np.float64(missing) < need:
-                        continue
+        start, which = starts[probes], probes
+        stop = _first_from(listed, start, ends[probes], limit)
+        while True:
+            if start == stop:
+                if which > probes or own_list > probes:
+                    break
+                which += 1  # a probe is compared with the others, too
+                start = starts[which]
+                stop = _first_from(listed, start, ends[which], limit)
+                continue
+            # Which rows pass cannot be foreseen, so there are no branches: what is written may be overwritten.
+            likely = 0
+            end = min(start + CHUNK, stop)
+            if weighted:
+                for place in range(start, end):
+                    places[likely] = place
+                    likely += rest * rests[place] >= share * share * own * rows.norms[listed[place]]
+            else:
+                for place in range(start, end):
+                    other, theirs = np.float64(sizes[place]), bits[place]
+                    most = min(
+                        own - np.float64(popcount(short & ~theirs)), other - np.float64(popcount(theirs & ~short))
+                    )
+                    places[likely] = place
+                    likely += min(most, min(rest, rests[place])) >= _need(measure, share, own, other)
+                found = likely
+                likely = 0
+                if found > 0:
+                    for each in range(found, found + AHEAD):
+                        places[each] = start
+                for each in range(found):
+                    prefetch(lines, np.int64(listed[places[each + AHEAD]]) * (1 + SKETCH))
+                    place = places[each]
+                    y, other = np.int64(listed[place]), np.float64(sizes[place])
+                    y1, y2, y3, y4 = lines[y, 1], lines[y, 2], lines[y, 3], lines[y, 4]
+                    y5, y6, y7 = lines[y, 5], lines[y, 6], lines[y, 7]
+                    mine = popcount(x1 & ~y1) + popcount(x2 & ~y2) + popcount(x3 & ~y3) + popcount(x4 & ~y4)
+                    mine += popcount(x5 & ~y5) + popcount(x6 & ~y6) + popcount(x7 & ~y7)
+                    its = popcount(y1 & ~x1) + popcount(y2 & ~x2) + popcount(y3 & ~x3) + popcount(y4 & ~x4)
+                    its += popcount(y5 & ~x5) + popcount(y6 & ~x6) + popcount(y7 & ~x7)
+                    places[likely] = place
+                    most = min(own - np.float64(mine), other - np.float64(its))
+                    likely += most >= _need(measure, share, own, other)
+            start = end
+            for each in range(likely):
+                y = np.int64(listed[places[each]])
                 if seen[y] == x or y == x or (x < bounds.apart and y < bounds.apart):
                     continue
+                if components.size > 0 and components[x] == components[y]:
+                    continue
                 seen[y] = x
+                if not weighted:
+                    other = np.float64(sizes[places[each]])
+                    smaller, larger = (x, y) if own <= other else (y, x)
+                    first = screen_offsets[larger]
+                    words = screen_offsets[larger + 1] - first
+                    if words > 0:
+                        misses = min(own, other) - _need(measure, share, own, other)
+                        for i in range(rows.starts[smaller], rows.stops[smaller]):
+                            bit = _bit(hashes[i], words)
+                            word = screens[first + np.int64(bit >> np.uint64(6))]
+                            misses -= np.float64(((word >> (bit & np.uint64(63))) & np.uint64(1)) ^ np.uint64(1))
+                            if misses < 0:
+                                break
+                        if misses < 0:
+                            continue
                 measured += 1
                 similarity, shared = measure_pair(rows, criterion, y, x)
                 if shared < 0:
@@ -242,6 +310,31 @@ def _partners_of(
                 if better:
                     best, best_row = similarity, y
     return pair_a, pair_b, pairs, measured, collided
+
+
+@kernel
+def _share(criterion: Criterion) -> float:
+    """Return the threshold as `_need` takes it, rounded so that what rounding could decide passes."""
+    whole = criterion.denominator
+    if criterion.measure == JACCARD:
+        whole += criterion.numerator
+    return SLACK * criterion.numerator / whole
+
+
+@kernel
+def _need(measure: int, share: float, a: float, b: float) -> float:
+    """Return how many features two sets of these sizes must share, at least."""
+    if measure == CONTAINMENT:
+        return share * min(a, b)
+    if measure == COSINE:
+        return share * math.sqrt(a * b)
+    return share * (a + b)
+
+
+@kernel
+def brief(lines: U64, row: int) -> np.uint64:
+    """Return a bitmap of 64 bits: those of a sketch, seven to one."""
+    return lines[row, 1] | lines[row, 2] | lines[row, 3] | lines[row, 4] | lines[row, 5] | lines[row, 6] | lines[row, 7]
 
 
 @kernel

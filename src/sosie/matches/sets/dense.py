@@ -13,13 +13,15 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from sosie.arrays import read_only
+from sosie.arrays import aligned_zeros, read_only
 from sosie.kernels.sets.dense import (
+    SKETCH,
     Bounds,
     Compared,
     Entries,
     Lists,
     Partners,
+    Sketches,
     Standing,
     find_partners,
     settle,
@@ -37,19 +39,24 @@ ALL = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class DenseLists:
-    """Rows that share a feature or a key with very many others: `members`, and by their places there, the lists."""
+    """Rows that share a feature or a key with very many others: `members`, and by their places there, the lists.
+
+    List i is `rows[edges[i]:edges[i + 1]]`, and `rests` is what each row has left from there on.
+    """
 
     members: I64
-    lists: Lists
+    edges: I64
+    rows: I32
+    rests: F64
     entries: Entries
 
     def __len__(self) -> int:
-        return len(self.lists.starts) // 2
+        return len(self.edges) // 2
 
     @property
     def lengths(self) -> I64:
         """How many rows a row of each list is compared with: probes with all, the others with the probes."""
-        probes, others = (self.lists.ends - self.lists.starts).reshape(-1, 2).T
+        probes, others = np.diff(self.edges).reshape(-1, 2).T
         return np.stack([probes + others, probes], axis=1).ravel()
 
 
@@ -71,8 +78,7 @@ def dense_lists(count: int, rows: I32 | I64, offsets: I64, rests: F64, probes: B
     edges = offsets_of(np.bincount(which, minlength=2 * (len(offsets) - 1)))
     by_row = np.argsort(place, kind="stable")
     starts = offsets_of(np.bincount(place, minlength=len(members)))
-    lists = Lists(edges[:-1], edges[1:], place, np.ascontiguousarray(rests))
-    return DenseLists(members, lists, Entries(starts, which[by_row], rests[by_row]))
+    return DenseLists(members, edges, place, np.ascontiguousarray(rests), Entries(starts, which[by_row], rests[by_row]))
 
 
 class DenseJoin:
@@ -98,8 +104,10 @@ class DenseJoin:
         self.measured = self.collided = 0  # pairs, so far
         self.work_before = offsets_of(dense.lengths[dense.entries.lists])[dense.entries.offsets]
         self.members, self.reference = members, reference
-        sketches = sketch_rows(here.hashes, here.starts, here.stops)
+        lines = aligned_zeros((len(members), 1 + SKETCH))
+        sketches = sketch_rows(here.hashes, here.starts, here.stops, lines)
         self.compared = Compared(here, criterion, sketches, np.empty(0, np.int64))
+        self.lists = _lists_of(dense, sketches)
         self.first = int(np.searchsorted(members, max(reference, criterion.split)))
         self.sided = only or criterion.split > 0
         limit = self.first if self.sided else 0
@@ -109,7 +117,7 @@ class DenseJoin:
 
     def all_pairs(self) -> tuple[I64, I64]:
         """Return all pairs of rows (a, b)."""
-        return self._found(self._partners(self.asked, self.dense.lists, self.bounds))
+        return self._found(self._partners(self.asked, self.lists, self.bounds))
 
     def expected_pairs(self) -> tuple[int, int]:
         """Return about how many pairs there are, and of how many rows one was looked at for that."""
@@ -122,7 +130,7 @@ class DenseJoin:
         Where every row is looked at, these are all.
         """
         every = max(1, min(-(-int(self._work(self.asked).sum()) // SAMPLE), len(self.asked) // 4))
-        a, b = self._found(self._partners(self.asked[every // 2 :: every], self.dense.lists, self.bounds))
+        a, b = self._found(self._partners(self.asked[every // 2 :: every], self.lists, self.bounds))
         return a, b, every
 
     def deciding_pairs(self, count: int, earlier_offsets: I64, earlier: I64) -> tuple[I64, I64]:
@@ -130,8 +138,14 @@ class DenseJoin:
 
         `earlier` are the rows, of `count` in keep order, that each one is similar to apart from these lists, CSR.
         """
-        lists, bounds = self.dense.lists, self.bounds._replace(most=PARTNERS)
-        kept = Lists(lists.starts, lists.starts.copy(), np.empty_like(lists.rows), np.empty_like(lists.rests))
+        lists, bounds = self.lists, self.bounds._replace(most=PARTNERS)
+        kept = lists._replace(
+            ends=lists.starts.copy(),
+            rows=np.empty_like(lists.rows),
+            rests=np.empty_like(lists.rests),
+            sizes=np.empty_like(lists.sizes),
+            bits=np.empty_like(lists.bits),
+        )
         places = np.full(count, -1, np.int64)
         places[self.members] = np.arange(len(self.members))
         standing = Standing(earlier_offsets, earlier, places, self.reference)
@@ -155,7 +169,7 @@ class DenseJoin:
         In each list the rows of the component that most of them belong to need not ask: the others do.
         """
         here = components[self.members]
-        lists, entries = self.dense.lists, self.dense.entries
+        lists, entries = self.lists, self.dense.entries
         which = entries.lists >> 1
         of_entry = np.repeat(here, np.diff(entries.offsets))
         largest = _most_frequent(which, of_entry, len(self.dense))
@@ -208,6 +222,14 @@ class DenseJoin:
         self.measured += sum(part.measured for part in found)
         self.collided += sum(part.collided for part in found)
         return self.members[np.minimum(a, b)], self.members[np.maximum(a, b)]
+
+
+def _lists_of(dense: DenseLists, sketches: Sketches) -> Lists:
+    """Return the lists as kernels read them: what tells most rows apart is beside each of them."""
+    sizes = sketches.lines[:, 0].astype(np.int32)
+    bits = np.bitwise_or.reduce(sketches.lines[:, 1:], axis=1)
+    edges, rows = dense.edges, dense.rows
+    return Lists(edges[:-1].copy(), edges[1:].copy(), rows, dense.rests, sizes[rows], bits[rows])
 
 
 def _most_frequent(groups: I32, values: I64, count: int) -> I64:
