@@ -20,6 +20,7 @@ kernels = set()
 for module in pkgutil.walk_packages(sosie.kernels.__path__, "sosie.kernels."):
     loaded = importlib.import_module(module.name)
     kernels |= {value for value in vars(loaded).values() if isinstance(value, Dispatcher)}
+kernels |= {kernel.callee for kernel in kernels}
 missed = sorted(str(kernel.py_func.__qualname__) for kernel in kernels if kernel.stats.cache_misses)
 print(json.dumps({"used": sum(bool(kernel.signatures) for kernel in kernels), "missed": missed}))
 """

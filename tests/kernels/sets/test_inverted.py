@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,3 +44,15 @@ def test_many_postings_of_few_features():
     assert ascend_in_parts(made.rows, made.starts, count) and len(made.rows) == keep.sum()
     assert not ascend_in_parts(made.rows[::-1].copy(), made.starts, count)
     assert not ascend_in_parts(made.rows, made.starts, count - 1)
+
+
+@pytest.mark.parametrize("same", [0, 12, 30, 52])
+def test_many_postings_with_the_same_leading_bits(same):
+    """Parts are cut by their next bits: into many spans, a few long ones, or one."""
+    rng = np.random.default_rng(same)
+    features = rng.integers(0, 1 << (63 - same), 3000, dtype=np.uint64)
+    hashes, numbers = features[rng.integers(0, 3000, 40_000)], np.arange(40_000, dtype=np.uint32)
+    order = np.argsort(hashes, kind="stable")
+    made = invert(hashes, numbers)
+    assert np.array_equal(made.rows, numbers[order])
+    assert np.array_equal(np.repeat(made.terms, np.diff(made.starts)), hashes[order])

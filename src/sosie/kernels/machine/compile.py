@@ -14,13 +14,12 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
 from numba.core import event
 
-from sosie.kernels.machine.kept import keep
+from sosie.kernels.machine.callee import Kernel
+from sosie.kernels.machine.kept import KeptKernel, config, keep
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,9 +34,10 @@ _changed = threading.Lock()  # held while Numba's own setting is another one
 def kernel(function: F) -> F:
     """Compile a function over arrays; it releases the GIL and is kept on disk.
 
-    The wrapper by which C code could call it is left out: nothing does, and it takes a twentieth of the time.
+    The wrapper by which C code could call it is left out: nothing does, and it takes a twentieth of the time. What
+    other kernels call has no machine code either (`callee`).
     """
-    compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
+    compiled: Any = function if config.DISABLE_JIT else Kernel(function)
     with _changed:
         keep(compiled)
     KERNELS[kernel_name(function)] = compiled
@@ -52,10 +52,8 @@ def kernel_name(function: Callable[..., Any]) -> str:
 def is_kept(name: str) -> bool:
     """Whether a kernel was compiled and kept, by this process or an earlier one."""
     compiled = KERNELS[name]
-    code = compiled.py_func.__code__
-    pattern = f"*.{compiled.py_func.__qualname__}-{code.co_firstlineno}.*.nbi"
-    folder = compiled.stats.cache_path  # None where there is no place for it
-    return bool(compiled.signatures) or (folder is not None and any(Path(folder).glob(pattern)))
+    kept = compiled._cache  # Numba's own, which keeps nothing, where there is no place for it
+    return bool(compiled.signatures) or (isinstance(kept, KeptKernel) and kept.is_there())
 
 
 class _Compiling(event.Listener):

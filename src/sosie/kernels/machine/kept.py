@@ -32,6 +32,8 @@ from numba import config as _config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
+from sosie.kernels.machine.callee import rebuilt, reduced
+
 config: Any = _config
 _HOST_DIRECTORY = config.CACHE_DIR  # as the process that imports Sosie has it
 _AGAIN = (
@@ -154,15 +156,15 @@ def keep(compiled: Any) -> None:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)  # read while the cache is made, and put back for everyone else
     try:
-        kept = KeptKernel(compiled.py_func)
+        kept = KeptKernel(compiled.py_func), KeptCallee(compiled.py_func)
     except (OSError, RuntimeError):  # Numba found no place that it can write to
         kept = None
     finally:
         config.CACHE_DIR = before
-    if kept is None or not Path(kept.cache_path).is_relative_to(folder):  # it looks for other places, which are public
+    if kept is None or not Path(kept[0].cache_path).is_relative_to(folder):  # it looks for other places, public ones
         _say_once("saved", _AGAIN, f"{folder} cannot be written")
     else:
-        compiled._cache = kept  # as `Dispatcher.enable_caching` does, which has no choice of class
+        compiled._cache, compiled.callee._cache = kept  # as `enable_caching` does, which has no choice of class
 
 
 class _Checked(CompileResultCacheImpl):
@@ -172,7 +174,7 @@ class _Checked(CompileResultCacheImpl):
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
         """Return what is kept."""
-        data = dumps((self.asked, super().reduce(cres)))
+        data = dumps((self.asked, self._reduced(cres)))
         return hashlib.sha256(data).digest(), data
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
@@ -180,16 +182,40 @@ class _Checked(CompileResultCacheImpl):
         checksum, data = payload
         if hashlib.sha256(data).digest() != checksum:
             raise ValueError("the checksum is wrong")
-        asked, reduced = pickle.loads(data)
+        asked, kept = pickle.loads(data)
         if asked != self.asked:  # two processes that wrote at the same time
             raise ValueError("it is compiled for something else")
-        return super().rebuild(target_context, reduced)
+        return self._rebuilt(target_context, kept)
+
+    def _reduced(self, cres: Any) -> Any:
+        return super().reduce(cres)
+
+    def _rebuilt(self, target_context: Any, data: Any) -> Any:
+        return super().rebuild(target_context, data)
+
+
+class _CheckedCallee(_Checked):
+    """What a kernel is for its callers, in files beside those of the kernel."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        """Return how the names of its files begin."""
+        return f"{super().get_filename_base(fullname, abiflags)}.callee"
+
+    def _reduced(self, cres: Any) -> Any:
+        return reduced(cres)
+
+    def _rebuilt(self, target_context: Any, data: Any) -> Any:
+        return rebuilt(target_context, data)
 
 
 class KeptKernel(FunctionCache):
     """Numba's cache of one kernel, in which nothing that happens to files is an error."""
 
-    _impl_class = _Checked
+    _impl_class: Any = _Checked
+
+    def is_there(self) -> bool:
+        """Whether the kernel was kept for any signature."""
+        return os.path.exists(self._cache_file._index_path)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the machine code for a signature, None if it is not there or cannot be used."""
@@ -212,6 +238,12 @@ class KeptKernel(FunctionCache):
             write()
         except Exception as error:
             _say_once("saved", _AGAIN, f"{self.cache_path} cannot be written ({_cause(error)})")
+
+
+class KeptCallee(KeptKernel):
+    """The same of a kernel as its callers link it."""
+
+    _impl_class = _CheckedCallee
 
 
 def _cause(error: Exception) -> str:

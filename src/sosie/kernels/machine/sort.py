@@ -67,7 +67,7 @@ def _insert(values: NDArray[Any], start: int, stop: int) -> None:
 
 @kernel
 def stable_order(values: NDArray[Any]) -> I64:
-    """Return the places of integers in ascending order, equal ones as they stand: runs by insertion, then merged.
+    """Return the places of numbers in ascending order, equal ones as they stand: runs by insertion, then merged.
 
     >>> stable_order(np.array([7, 3, 7, 1], np.uint64)).tolist()
     [3, 1, 0, 2]

@@ -14,6 +14,7 @@ import numpy as np
 
 from sosie.arrays import F64, I32, I64, U32, U64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.sort import stable_order
 from sosie.kernels.sign.weigh import logarithm
 
 DAMPING = 0.05  # how much less a row counts that is e times as long as the query
@@ -236,8 +237,8 @@ def _sink(best: Best) -> None:
 def _ordered(lists: Lists, best: Best, first: int, work: I64) -> tuple[F64, I64, I32, I64]:
     """Return the best rows, the most similar first, and how many of the query's features each lacks."""
     filled = np.flatnonzero(best.similarities > 0.0)
-    by_row = filled[np.argsort(best.rows[filled], kind="mergesort")]
-    order = by_row[np.argsort(-best.similarities[by_row], kind="mergesort")]
+    by_row = filled[stable_order(best.rows[filled])]
+    order = by_row[stable_order(-best.similarities[by_row])]
     rows = best.rows[order]
     lacking = np.full(rows.size, np.int32(lists.asked), np.int32)
     for i in range(rows.size):

@@ -9,12 +9,14 @@ import numpy as np
 
 from sosie.arrays import I64, U32, U64
 from sosie.kernels.machine.compile import kernel
+from sosie.kernels.machine.sort import stable_order
 from sosie.parallel import ordered_map
 
 _PART = 14  # log2 of the postings of a part: it is sorted in the cache
 _MOST = 13  # log2 of the parts: more streams than this are slow to write
 _ALONE = 1 << 18  # postings that one thread sorts as soon as several would
 _FEW = 64  # postings that are sorted by insertion
+_DIGIT = 10  # bits by which a part of more is cut
 
 
 class Inverted(NamedTuple):
@@ -39,7 +41,7 @@ def invert(hashes: U64, rows: U32, threads: int | None = None) -> Inverted:
     cuts = np.linspace(0, 1 << bits, 65).astype(np.int64)
 
     def sort(cut: tuple[int, int]) -> None:
-        _sort_parts(sorted_hashes, sorted_rows, starts[cut[0] : cut[1] + 1])
+        _sort_parts(sorted_hashes, sorted_rows, starts[cut[0] : cut[1] + 1], bits)
 
     for _ in ordered_map(sort, pairwise(cuts.tolist()), threads if len(hashes) > _ALONE else 1):
         pass
@@ -109,22 +111,54 @@ def _scatter(hashes: U64, rows: U32, bits: int, places: I64, new_hashes: U64, ne
 
 
 @kernel
-def _sort_parts(hashes: U64, rows: U32, starts: I64) -> None:
-    """Sort the postings of each part by feature; those of one feature stay in order."""
+def _sort_parts(hashes: U64, rows: U32, starts: I64, bits: int) -> None:
+    """Sort the postings of each part by feature; those of one feature stay in order.
+
+    All features of a part have the same leading `bits`; larger parts are cut by the next ones first.
+    """
+    longest = 0
+    for part in range(starts.size - 1):
+        longest = max(longest, starts[part + 1] - starts[part])
+    before, beside = np.empty(longest, np.uint64), np.empty(longest, np.uint32)
+    places = np.empty((1 << _DIGIT) + 1, np.int64)
+    shift, mask = np.uint64(64 - _DIGIT - bits), np.uint64((1 << _DIGIT) - 1)
     for part in range(starts.size - 1):
         first, last = starts[part], starts[part + 1]
-        if last - first > _FEW:
-            order = np.argsort(hashes[first:last], kind="mergesort")
-            hashes[first:last] = hashes[first:last][order]
-            rows[first:last] = rows[first:last][order]
+        if last - first <= _FEW:
+            _sort_span(hashes, rows, first, last)
             continue
-        for i in range(first + 1, last):
-            feature, row = hashes[i], rows[i]
-            place = i
-            while place > first and hashes[place - 1] > feature:
-                hashes[place], rows[place] = hashes[place - 1], rows[place - 1]
-                place -= 1
-            hashes[place], rows[place] = feature, row
+        for digit in range(places.size):
+            places[digit] = 0
+        for i in range(first, last):
+            before[i - first], beside[i - first] = hashes[i], rows[i]
+            places[np.int64((hashes[i] >> shift) & mask) + 1] += 1
+        places[0] = first
+        for digit in range(1 << _DIGIT):
+            places[digit + 1] += places[digit]
+        for i in range(last - first):
+            digit = np.int64((before[i] >> shift) & mask)
+            place = places[digit]
+            hashes[place], rows[place] = before[i], beside[i]
+            places[digit] = place + 1
+        for digit in range(1 << _DIGIT):  # where a span begins, the one before ends
+            _sort_span(hashes, rows, first if digit == 0 else places[digit - 1], places[digit])
+
+
+@kernel
+def _sort_span(hashes: U64, rows: U32, first: int, last: int) -> None:
+    if last - first > _FEW:
+        order = stable_order(hashes[first:last])
+        before, beside = hashes[first:last].copy(), rows[first:last].copy()
+        for i in range(order.size):
+            hashes[first + i], rows[first + i] = before[order[i]], beside[order[i]]
+        return
+    for i in range(first + 1, last):
+        feature, row = hashes[i], rows[i]
+        place = i
+        while place > first and hashes[place - 1] > feature:
+            hashes[place], rows[place] = hashes[place - 1], rows[place - 1]
+            place -= 1
+        hashes[place], rows[place] = feature, row
 
 
 @kernel
