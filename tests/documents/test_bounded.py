@@ -1,12 +1,13 @@
 """Texts and lines that there is no memory for are rejected, or refused, before the memory is taken."""
 
+import gzip
 import json
 
 import pytest
+from tests.documents.warc.warcs import page
 
 import sosie
 from sosie.documents import Source, bounded
-from sosie.documents.blocks import BLOCK_BYTES
 from sosie.errors import DataError
 
 LEAST = 600_000_000  # the least limit
@@ -48,11 +49,45 @@ def test_a_job_keeps_to_its_limit(tmp_path):
     assert (len(found.kept), len(found.rejects)) == (1, 1)
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
-def test_a_line_that_cannot_fit_ends_the_run(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(bounded, "LINE_COPIES", 2 * (LEAST - bounded.PROGRAM_BYTES) // (2 * BLOCK_BYTES))
-    path = tmp_path / name
-    line = json.dumps({"text": "a" * 4 * BLOCK_BYTES})
-    path.write_text(f"[{line}]" if name == "a.json" else line)
-    with pytest.raises(DataError, match=r"longer than .* MiB, the most that there is memory for"):
-        list(reading(path, LEAST))
+FILES = {
+    "a.jsonl": ('{"text": "a rose"}\n', '{"text": "', '"}\n', '{"text": "is a rose"}'),
+    "a.json": ('[{"text": "a rose"},', '{"text": "', '"},', '{"text": "is a rose"}]'),
+    "a.csv": ("text\na rose\n", '"', '"\n', "is a rose"),
+    "a.tsv": ("text\na rose\n", "", "\n", "is a rose"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_record_that_cannot_fit_is_rejected_before_it_is_held(tmp_path, name):
+    path, (before, start, end, after) = tmp_path / name, FILES[name]
+    path.write_text(before + start + "a" * 16_000_000 + end + after)
+    batches = list(reading(path, LEAST))
+    assert [text for batch in batches for text in batch.texts.to_pylist()] == ["a rose", "is a rose"]
+    (reject,) = [reject for batch in batches for reject in batch.rejects]
+    assert "longer than 7.8 MB, the most that there is memory for (--memory)" in reject.reason and reject.raw is None
+    found = sosie.dedup(path, memory=LEAST, on_error="skip", output=tmp_path / "out")
+    assert (len(found.kept), len(found.rejects)) == (2, 1)
+    with pytest.raises(DataError, match=r"longer than .*, the most that there is memory for"):
+        list(reading(path, LEAST, "raise"))
+
+
+def test_a_file_that_cannot_fit_is_rejected_before_it_is_read(tmp_path):
+    (tmp_path / "a.txt").write_text("a rose")
+    with open(tmp_path / "b.txt", "wb") as file:
+        file.truncate(900_000_000)  # nothing is on the disk, but all of it would be read
+    batches = list(reading(tmp_path, LEAST))
+    (reject,) = [reject for batch in batches for reject in batch.rejects]
+    assert reject.reason.startswith("a file of 900.0 MB; there is memory for 20.8 MB")
+    found = sosie.dedup(tmp_path, memory=LEAST, on_error="skip", output=tmp_path.parent / "out")
+    assert (len(found.kept), len(found.rejects)) == (1, 1)
+
+
+def test_a_record_of_warc_that_cannot_fit_is_rejected(tmp_path):
+    payload = gzip.compress(b"a " * 10_000_000)
+    records = [page(1, b"a rose", "text/plain"), page(2, b"a " * 10_000_000, "text/plain")]
+    records += [page(3, payload, "text/plain", Content_Encoding="gzip"), page(4, b"is a rose", "text/plain")]
+    (tmp_path / "a.warc").write_bytes(b"".join(records))
+    batches = list(reading(tmp_path / "a.warc", LEAST))
+    assert [text for batch in batches for text in batch.texts.to_pylist()] == ["a rose", "is a rose"]
+    reasons = [reject.reason for batch in batches for reject in batch.rejects]
+    assert reasons == ["more than 7.8 MB, the most that there is memory for (--memory)"] * 2

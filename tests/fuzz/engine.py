@@ -64,11 +64,10 @@ def summed(tallies: Sequence[Tally]) -> str:
     for tally in tallies:
         total.endings.update(tally.endings)
         total.seconds += tally.seconds
-    wrong = sum(total.endings[ending] for ending in ENDINGS if ending not in RIGHT)
+    signals, hangs, others = (total.endings[ending] for ending in ENDINGS if ending not in RIGHT)
     return (
         f"{total}\n{total.cases:,} cases of {len(tallies)} targets with SOSIE_FUZZ_SEED={total.seed}: "
-        f"{total.endings['signal']:,} signals, {total.endings['hang']:,} hangs, {total.endings['other']:,} other errors or "
-        f"wrong answers; {total.cases - wrong:,} named errors or right answers"
+        f"{signals:,} signals, {hangs:,} hangs, {others:,} other errors or wrong answers; the rest is right"
     )
 
 

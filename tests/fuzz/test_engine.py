@@ -85,4 +85,4 @@ def test_the_same_seed_makes_the_same_cases(tmp_path):
 def test_the_sums_say_how_many_cases_there_were_and_what_became_of_them():
     tallies = [engine.Tally("a", "7", Counter(named=3, same=2)), engine.Tally("b", "7", Counter(signal=1, accepted=4))]
     said = engine.summed(tallies)
-    assert "10 cases of 2 targets with SOSIE_FUZZ_SEED=7: 1 signals, 0 hangs, 0 other" in said and "9 named" in said
+    assert "10 cases of 2 targets with SOSIE_FUZZ_SEED=7: 1 signals, 0 hangs, 0 other" in said

@@ -13,7 +13,7 @@ from sosie.storage.size import show_size
 from sosie.types import I64
 
 PROGRAM_BYTES = 350_000_000  # what the program takes by itself
-LINE_COPIES = 6  # of a line, while it is read
+RECORD_BYTES = 32  # for each byte of a record while it is read: JSON of nothing but `{}` becomes as many objects
 TEXT_BYTES = 24  # for each byte of a text: folded, cut into words, hashed and sorted
 # The one character that folds to 18 becomes so many bytes in all; no other becomes more than a few.
 LONGEST, LONGEST_BYTES = "\ufdfa".encode(), 180
@@ -32,8 +32,12 @@ def room_for_text(memory: int | None) -> int:
 
 
 def bounded_input(place: Input, memory: int | None) -> Input:
-    """Return an input whose lines are not longer than there is memory for."""
-    return replace(place, max_record=min(MAX_RECORD, 2 * room_for_text(memory) // LINE_COPIES))
+    """Return an input whose records, and files of one document, are not longer than there is memory for.
+
+    A file may be in an encoding of four bytes for each of a text.
+    """
+    room = room_for_text(memory)
+    return replace(place, max_record=min(MAX_RECORD, 2 * room // RECORD_BYTES), max_file=4 * room // TEXT_BYTES)
 
 
 def bounded(records: Records, room: int) -> Records:

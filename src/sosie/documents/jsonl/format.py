@@ -13,7 +13,7 @@ from sosie.documents.input import Input
 from sosie.documents.jsonl.array import ArrayBlock, read_array, settle_json
 from sosie.documents.jsonl.array_write import split_array
 from sosie.documents.jsonl.blocks import find_lines, read_blocks
-from sosie.documents.jsonl.decode import decode_block
+from sosie.documents.jsonl.decode import bad_record, decode_block
 from sosie.documents.jsonl.record import Members, members_of, parse_line
 from sosie.documents.jsonl.write import split_lines
 from sosie.documents.share import Share
@@ -84,6 +84,8 @@ class JsonArray(Format[ArrayBlock]):
 
     def decode(self, piece: ArrayBlock, columns: Columns) -> Records:
         """Decode a block of elements as lines."""
+        if piece.problem is not None:
+            return bad_record(piece.problem, columns)
         return decode_block(piece.lines(), columns)
 
     def fetch(self, piece: ArrayBlock, wanted: I64, columns: Columns) -> tuple[int, list[tuple[I64, Records]]]:

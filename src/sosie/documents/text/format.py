@@ -36,7 +36,8 @@ class TextFiles(Format[TextBlock]):
         self, source: Input, names: list[str] | None, threads: int | None, watch: Callable[[int], None]
     ) -> Iterator[TextBlock]:
         """Yield the contents of several files at a time."""
-        return (replace(block, encoding=source.encoding) for block in read_texts(files_of(source), watch))
+        texts = read_texts(files_of(source), source.max_file, watch)
+        return (replace(block, encoding=source.encoding) for block in texts)
 
     def decode(self, piece: TextBlock, columns: Columns) -> Records:
         """Check the texts, extract the pages."""
