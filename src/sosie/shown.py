@@ -16,7 +16,6 @@ _COMMANDS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _BREAKS = re.compile(_COMMANDS.pattern.replace("\x00-", "\x00-\x09\x0b-", 1))
-_encode = json.JSONEncoder(ensure_ascii=False).encode
 _log = logging.getLogger("sosie")
 _CELL = 'style="text-align: left; padding: 0.1em 0.8em; vertical-align: top"'
 
@@ -51,14 +50,14 @@ def as_json(value: Any, ensure_ascii: bool = False) -> str:
     return _COMMANDS.sub(_as_json_escape, json.dumps(value, ensure_ascii=ensure_ascii))
 
 
-def as_json_lines(values: Iterable[Any]) -> str:
-    r"""Return values as lines of JSON, each as `as_json` writes it and with its end.
+def printable_json(lines: str) -> str:
+    r"""Return lines of JSON that can be printed, as `as_json` writes them.
 
-    >>> print(as_json_lines([{"id": "\x9b"}, {"id": "b"}]), end="")
+    >>> print(printable_json('{"id": "\x9b"}\n{"id": "b"}'))
     {"id": "\u009b"}
     {"id": "b"}
     """
-    return _BREAKS.sub(_as_json_escape, "".join([f"{_encode(value)}\n" for value in values]))
+    return _BREAKS.sub(_as_json_escape, lines)
 
 
 def _as_json_escape(found: re.Match[str]) -> str:

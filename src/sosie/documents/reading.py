@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from sosie.types import I64
 
 BATCH_BYTES = 64 << 20
 JOIN_BYTES = 4 << 20
+LARGE_BYTES = 6 << 20  # of a piece, more than there are in a block that is read at once
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Reading(Iterator[Batch]):
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
         pieces = read_pieces(self.inputs, self.columns.names, threads, self._watch)
-        decode = partial(decode_piece, columns=self.columns, room=self._room)
+        decode = partial(decode_piece, columns=self.columns, room=self._room, turn=Lock())
         for source, records in ordered_map(decode, pieces, threads, apart=True):
             if isinstance(records, SosieError):
                 raise records
@@ -214,12 +217,16 @@ def read_pieces(
             return
 
 
-def decode_piece(piece: InputPiece, columns: Columns, room: int) -> tuple[int, Records | SosieError]:
-    """Return the number of the input and the records of a piece, or the error that it brings."""
+def decode_piece(piece: InputPiece, columns: Columns, room: int, turn: Lock) -> tuple[int, Records | SosieError]:
+    """Return the number of the input and the records of a piece, or the error that it brings.
+
+    Those that may take much memory meanwhile wait for their turn.
+    """
     if isinstance(piece.content, SosieError):
         return piece.source, piece.content
-    records = extracted(piece.form.decode(piece.content, columns), piece.form, columns)
-    return piece.source, bounded(records, room)
+    with turn if piece.form.held(piece.content) > LARGE_BYTES else nullcontext():
+        records = extracted(piece.form.decode(piece.content, columns), piece.form, columns)
+        return piece.source, bounded(records, room)
 
 
 def extracted(records: Records, form: Format[Any], columns: Columns) -> Records:

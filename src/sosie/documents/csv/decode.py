@@ -104,8 +104,10 @@ def _lone_return(data: bytes) -> bool:
 def _records(
     block: CsvBlock, accepted: Any, columns: tuple[Any, Any, Any], problems: dict[int, str], kept: bool = True
 ) -> Records:
+    starts, ends = block.starts.data, block.ends.data  # numbers come faster from these than from arrays
+
     def raw(position: int) -> str:
-        record = without_return(block.data[block.starts[position] : block.ends[position]])
+        record = without_return(block.data[starts[position] : ends[position]])
         return record.decode("utf-8", "backslashreplace")
 
     texts, ids, order = columns

@@ -166,9 +166,10 @@ def _before(block: bytes, at: int) -> bytes:
 def _records(
     block: bytes, lines: Lines, accepted: Any, columns: tuple[Any, Any, Any], problems: dict[int, str]
 ) -> Records:
+    starts, ends = lines.starts.data, lines.ends.data  # numbers come faster from these than from arrays
+
     def raw(position: int) -> str:
-        line = block[lines.starts[position] : lines.ends[position]]
-        return line.rstrip(b"\r").decode("utf-8", "backslashreplace")
+        return block[starts[position] : ends[position]].rstrip(b"\r").decode("utf-8", "backslashreplace")
 
     texts, ids, order = columns
     return Records(len(lines), texts, ids, accepted, problems, lines.numbers, lines.total, raw, order)

@@ -42,6 +42,10 @@ class JsonLines(Format[bytes]):
         """Yield blocks of lines."""
         return read_blocks(source, watch=watch)
 
+    def held(self, piece: bytes) -> int:
+        """Return the size of a piece."""
+        return len(piece)
+
     def decode(self, piece: bytes, columns: Columns) -> Records:
         """Decode a block of lines."""
         return decode_block(piece, columns)
@@ -81,6 +85,10 @@ class JsonArray(Format[ArrayBlock]):
     ) -> Iterator[ArrayBlock]:
         """Yield blocks of elements."""
         return read_array(source, watch=watch)
+
+    def held(self, piece: ArrayBlock) -> int:
+        """Return the size of a piece."""
+        return len(piece.data)
 
     def decode(self, piece: ArrayBlock, columns: Columns) -> Records:
         """Decode a block of elements as lines."""

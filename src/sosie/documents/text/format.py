@@ -39,6 +39,10 @@ class TextFiles(Format[TextBlock]):
         texts = read_texts(files_of(source), source.max_file, watch)
         return (replace(block, encoding=source.encoding) for block in texts)
 
+    def held(self, piece: TextBlock) -> int:
+        """Return the size of a piece."""
+        return sum(map(len, piece.contents))
+
     def decode(self, piece: TextBlock, columns: Columns) -> Records:
         """Check the texts, extract the pages."""
         return decode_texts(piece, columns)
