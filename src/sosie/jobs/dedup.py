@@ -137,7 +137,7 @@ class Deduplicator(DedupParameters):
                 collection = stages.read(inputs.reading, self, held, work, stage)
             method = self.choose(len(collection.features.hashes), len(collection), memory)
             checkpoints = work.place.checkpoints.given(describe(method))
-            work.watch(vars(collection.features).values())
+            work.watch([*vars(collection.features).values(), *vars(collection.rejects).values()])
             with timing.stage("collapse"):
                 similarity = stages.weigh(collection, self, work.room)
                 work.watch([similarity.weights])
