@@ -22,7 +22,8 @@ ENDED = "Terminated; nothing was written."
 # A stage of the job is what sends signals, so that they come when there is something to clean up; several at once.
 KILLED = """
 import signal, threading, sosie.jobs.stages as stages
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore them
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def send(*_, **__):
     signal.pthread_sigmask(signal.SIG_BLOCK, {signals})
     for number in {signals}:
@@ -51,11 +52,17 @@ def killed(step: str, signals: list[int], *arguments: str) -> subprocess.Complet
 
 @pytest.mark.parametrize(
     ("signals", "code"),
-    [([signal.SIGTERM], 143), ([signal.SIGHUP], 129), ([signal.SIGTERM, signal.SIGHUP], 129)],
+    [
+        ([signal.SIGTERM], 143),
+        ([signal.SIGHUP], 129),
+        ([signal.SIGTERM, signal.SIGHUP], 129),
+        ([signal.SIGINT, signal.SIGTERM], 130),
+    ],
 )
 def test_a_signal_leaves_nothing(folder, signals, code):
     done = killed("collect", signals, "in.jsonl")
-    assert (done.returncode, done.stderr, done.stdout) == (code, f"{ENDED}\n", "")
+    said = ENDED if code != 130 else ENDED.replace("Terminated", "Interrupted")
+    assert (done.returncode, done.stderr, done.stdout) == (code, f"{said}\n", "")
     assert sorted(os.listdir()) == ["in.jsonl", "temporary"] and os.listdir("temporary") == []
 
 

@@ -36,7 +36,8 @@ def terminated() -> Iterator[None]:
         return
     handler = _Handler()
     watch = _Watch()
-    replaced = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *SIGNALS)}
+    replaced = [number for number in before if before[number] in (signal.SIG_DFL, signal.default_int_handler)]
     for number in replaced:
         signal.signal(number, handler)
     try:
@@ -44,7 +45,7 @@ def terminated() -> Iterator[None]:
     finally:
         watch.stop()
         for number in replaced if handler.last is None else ():
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, before[number])
 
 
 class _Watch:
@@ -93,4 +94,4 @@ class _Handler:
         now = time.monotonic()
         if self.last is None or now - self.last > _PATIENCE:
             self.last = now
-            raise Terminated(number)
+            raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
