@@ -45,14 +45,19 @@ def bounded(records: Records, room: int) -> Records:
     offsets = _offsets(records)
     problems = {}
     for at in np.flatnonzero(np.diff(offsets) * (TEXT_BYTES + LONGEST_BYTES // len(LONGEST)) > room).tolist():
-        text = records.texts[at].as_buffer()
-        needed = TEXT_BYTES * text.size + LONGEST_BYTES * text.to_pybytes().count(LONGEST)
+        text = records.texts[at].as_buffer().to_pybytes()
+        needed = text_bytes(text)
         if needed > room:
             problems[int(records.accepted[at])] = (
-                f"a text of {show_size(text.size)}, which takes {show_size(needed)} of memory to compare; "
+                f"a text of {show_size(len(text))}, which takes {show_size(needed)} of memory to compare; "
                 f"there is room for {show_size(room)}: allow more with --memory, or split it"
             )
     return records.without(problems)
+
+
+def text_bytes(text: bytes) -> int:
+    """Return how many bytes of memory it takes, at most, to compare a text: `python -m benchmarks.text_memory`."""
+    return TEXT_BYTES * len(text) + LONGEST_BYTES * text.count(LONGEST)
 
 
 def _offsets(records: Records) -> I64:
