@@ -8,6 +8,8 @@ from tests.documents.warc.warcs import page
 
 import sosie
 from sosie.documents import Source, bounded
+from sosie.documents.columns import Columns
+from sosie.documents.formats import format_of
 from sosie.errors import DataError
 
 LEAST = 600_000_000  # the least limit
@@ -91,3 +93,42 @@ def test_a_record_of_warc_that_cannot_fit_is_rejected(tmp_path):
     assert [text for batch in batches for text in batch.texts.to_pylist()] == ["a rose", "is a rose"]
     reasons = [reject.reason for batch in batches for reject in batch.rejects]
     assert reasons == ["more than 7.8 MB, the most that there is memory for (--memory)"] * 2
+
+
+def test_a_reference_is_bounded_too(tmp_path):
+    path = write(tmp_path, "is a rose", "a" * 16_000_000)
+    texts = ["a rose is a rose", "is a rose"]
+    dropped = sosie.dedup(texts, against=path, memory=LEAST, on_error="skip").dropped
+    assert dropped["duplicate_of"].to_pylist() == ["a.jsonl:1"]
+    with pytest.raises(DataError, match=r"a.jsonl, line 2: a line longer than 7.8 MB"):
+        sosie.dedup(texts, against=path, memory=LEAST)
+
+
+FLOODS = {
+    "a.jsonl": ('{"text": "a"}\n\n', "1\n", '{"text": "b"}\n', 3),
+    "a.json": ('[{"text": "a"},\n', "1,", '{"text": "b"}]', 2),
+    "a.csv": ("id,text\n\n1,a\n", "x\n", "2,b\n", 4),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_floods_of_bad_records_come_in_small_pieces_and_keep_their_places(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("sosie.documents.jsonl.blocks.MOST_RECORDS", 100)
+    monkeypatch.setattr("sosie.documents.jsonl.array.MOST_RECORDS", 100)
+    monkeypatch.setattr("sosie.documents.csv.blocks.MOST_RECORDS", 100)
+    before, bad, after, first = FLOODS[name]
+    path = tmp_path / name
+    path.write_text(before + bad * 1234 + after)
+    source = Source(path, on_error="skip")
+    form = format_of(source.inputs()[0])
+    pieces = list(form.read(source.inputs()[0], ["text"], 1, lambda position: None))
+    assert max(form.decode(piece, Columns("text")).count for piece in pieces) == 100
+    batches = list(source.batches())
+    assert [text for batch in batches for text in batch.texts.to_pylist()] == ["a", "b"]
+    rejects = [reject for batch in batches for reject in batch.rejects]
+    assert [reject.line for reject in rejects] == list(range(first, first + 1234))
+    assert [reject.row for reject in rejects] == list(range(1, 1235)) and len({reject.reason for reject in rejects}) == 1
+    found = sosie.dedup(source, output=tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "out/rejected.jsonl").read_text().splitlines()]
+    assert [line["line"] for line in lines] == [reject.line for reject in rejects] == [each.line for each in found.rejects]
+    assert {line["raw"] for line in lines} == {bad.strip(",\n")} == {found.rejects[7].raw}
