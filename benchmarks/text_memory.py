@@ -1,6 +1,6 @@
 """What a text takes while it is compared, beside what is expected of it: bytes of memory for each of its bytes.
 
-usage: python -m benchmarks.text_memory [--megabytes 8]
+usage: python -m benchmarks.text_memory [--megabytes 8] [--only KIND ...]
 
 Texts of every kind that folds, cuts or hashes in its own way; each is read in a process of its own, with tags, after a
 short one of its kind. `documents.bounded` rejects by what is expected, which must not be less than what is taken.
@@ -34,6 +34,8 @@ KINDS = {
     "U+FDFA": lambda size: "\ufdfa" * (size // 3),
     "U+FDFA and spaces": lambda size: "\ufdfa " * (size // 4),
     "square words, U+3316": lambda size: "\u3316 " * (size // 4),
+    "U+FDFB": lambda size: "\ufdfb" * (size // 3),
+    "in brackets, U+321D": lambda size: "\u321d " * (size // 4),
     "a letter outside ASCII": lambda size: "é" + " a" * (size // 2),
 }
 CHILD = """
@@ -70,10 +72,12 @@ print(peak - before)
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=8)
-    size, more = parser.parse_args().megabytes * 1_000_000, False
+    parser.add_argument("--only", nargs="*", default=list(KINDS), choices=list(KINDS), metavar="KIND")
+    options = parser.parse_args()
+    size, more = options.megabytes * 1_000_000, False
     print("| text | taken | expected, for each byte |\n|---|---|---|")
-    for kind, make in KINDS.items():
-        text = make(size).encode()
+    for kind in options.only:
+        text = KINDS[kind](size).encode()
         done = subprocess.run([sys.executable, "-c", CHILD, kind, str(size)], stdout=subprocess.PIPE, check=True)
         taken, expected = int(done.stdout) / len(text), text_bytes(text) / len(text)
         more = more or taken > expected

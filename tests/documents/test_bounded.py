@@ -38,6 +38,12 @@ def test_a_text_that_cannot_fit_is_a_rejected_record(tmp_path):
         list(reading(path, LEAST, "raise"))
 
 
+def test_characters_that_fold_to_many_are_expected_to_take_more():
+    """As `python -m benchmarks.text_memory` measures them: 50, 55 and 20 bytes for each of a text."""
+    for text, taken in (("\u3316 ", 50), ("\ufdfa", 55), ("a ", 20)):
+        assert bounded.text_bytes(text.encode()) >= taken * len(text.encode())
+
+
 def test_without_a_limit_it_is_that_of_the_machine(tmp_path, monkeypatch):
     path = write(tmp_path, "a " * 3_000_000)
     assert [len(batch) for batch in Source(path).batches()] == [1]

@@ -15,8 +15,10 @@ from sosie.types import I64
 PROGRAM_BYTES = 350_000_000  # what the program takes by itself
 RECORD_BYTES = 32  # for each byte of a record while it is read: JSON of nothing but `{}` becomes as many objects
 TEXT_BYTES = 24  # for each byte of a text: folded, cut into words, hashed and sorted
-# The one character that folds to 18 becomes so many bytes in all; no other becomes more than a few.
+# The one character that folds to 18 takes so many bytes more; others of its block, and those of squares and in brackets
+# (U+3200 to U+33FF), which fold to as many as eight, so many.
 LONGEST, LONGEST_BYTES = "\ufdfa".encode(), 180
+LONG, LONG_BYTES = (*(bytes([0xE3, second]) for second in range(0x88, 0x90)), b"\xef\xb7"), 130
 
 
 def room_for_text(memory: int | None) -> int:
@@ -57,7 +59,8 @@ def bounded(records: Records, room: int) -> Records:
 
 def text_bytes(text: bytes) -> int:
     """Return how many bytes of memory it takes, at most, to compare a text: `python -m benchmarks.text_memory`."""
-    return TEXT_BYTES * len(text) + LONGEST_BYTES * text.count(LONGEST)
+    expanding = LONG_BYTES * sum(map(text.count, LONG)) + (LONGEST_BYTES - LONG_BYTES) * text.count(LONGEST)
+    return TEXT_BYTES * len(text) + expanding
 
 
 def _offsets(records: Records) -> I64:
