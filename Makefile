@@ -44,11 +44,13 @@ test: check
 # Tests that take minutes each are none that hang.
 PATIENT := -o faulthandler_timeout=7200
 
-# 4,000 cases of each target; of indexes as many again with checked bounds.
+# 4,000 cases of each target, some 10^5; of indexes as many again with checked bounds. Kills are at every call, by strace
+# too; 1,000 loads beside 1,000 replacements.
 test-long: check
 	$(BIN)/python -m tests.fuzz
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m tests.fuzz indexes
-	SOSIE_TEST_STEP=1 $(BIN)/python -m pytest $(PATIENT) tests/jobs/test_faults.py tests/jobs/test_resume.py
+	SOSIE_TEST_STEP=1 SOSIE_TEST_REPLACED=1000 $(BIN)/python -m pytest $(PATIENT) tests/jobs/test_faults.py \
+		tests/jobs/test_resume.py tests/storage/test_replacing.py
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(PATIENT) tests/kernels tests/contracts tests/index tests/matches
 
 # Writes the lock file: the newest versions that fit together, with the hashes of all their files.

@@ -48,7 +48,7 @@ def measure(corpus: Path, output: Path, memory: str) -> dict[str, Any]:
     process = subprocess.Popen([*command, "--memory", memory, "--threads", "2", "--json"], stdout=subprocess.PIPE)
     peak = 0
     while process.poll() is None:
-        peak = max(peak, _tree_bytes(process.pid))
+        peak = max(peak, tree_bytes(process.pid))
         time.sleep(0.02)
     seconds = time.perf_counter() - start
     assert process.returncode == 0 and process.stdout is not None
@@ -61,7 +61,7 @@ def measure(corpus: Path, output: Path, memory: str) -> dict[str, Any]:
         "counts": counts,
         "method": report["parameters"]["method"]["method"],
         "seconds": round(seconds, 1),
-        "peak_tree_bytes": peak,
+        "peaktree_bytes": peak,
         "stages": report["stages"],
         "measured": report["measured"],
     }
@@ -80,7 +80,7 @@ def lines(result: dict[str, Any]) -> list[str]:
         f" {measured['sampled']:,} random documents, exact search found {measured['true_pairs']:,}, and the run"
         f" {measured['found_pairs']:,} of them and {measured['wrong_pairs']:,} others",
         f"- {result['seconds']:.0f} s ({stages}); highest memory of the process tree"
-        f" {show_size(result['peak_tree_bytes'])} (seen every 20 ms; by the system's own count {show_size(highest)})",
+        f" {show_size(result['peaktree_bytes'])} (seen every 20 ms; by the system's own count {show_size(highest)})",
     ]
 
 
@@ -100,7 +100,7 @@ def write_corpus(folder: Path, gigabytes: float, words: tuple[int, int]) -> None
     file.close()
 
 
-def _tree_bytes(pid: int) -> int:
+def tree_bytes(pid: int) -> int:
     """Return the resident memory of a process and its children."""
     total, waiting = 0, [pid]
     while waiting:

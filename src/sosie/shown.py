@@ -50,6 +50,16 @@ def as_json(value: Any, ensure_ascii: bool = False) -> str:
     return _COMMANDS.sub(_as_json_escape, json.dumps(value, ensure_ascii=ensure_ascii))
 
 
+def printable_json(lines: str) -> str:
+    r"""Return lines of JSON that can be printed, as `as_json` writes them.
+
+    >>> print(printable_json('{"id": "\x9b"}\n{"id": "b"}'))
+    {"id": "\u009b"}
+    {"id": "b"}
+    """
+    return _BREAKS.sub(_as_json_escape, lines)
+
+
 def _as_json_escape(found: re.Match[str]) -> str:
     return json.dumps(found[0])[1:-1] if found[0] > "\x7f" else f"\\u{ord(found[0]):04x}"
 

@@ -21,12 +21,13 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals o
 ENDED = "Terminated; nothing was written."
 # A stage of the job is what sends signals, so that they come when there is something to clean up; several at once.
 KILLED = """
-import os, signal, sosie.jobs.stages as stages
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
+import signal, threading, sosie.jobs.stages as stages
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore them
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def send(*_, **__):
     signal.pthread_sigmask(signal.SIG_BLOCK, {signals})
     for number in {signals}:
-        os.kill(os.getpid(), number)
+        signal.pthread_kill(threading.main_thread().ident, number)  # other threads would take them one by one
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signals})
 stages.{step} = send
 from sosie.cli import main
@@ -51,11 +52,17 @@ def killed(step: str, signals: list[int], *arguments: str) -> subprocess.Complet
 
 @pytest.mark.parametrize(
     ("signals", "code"),
-    [([signal.SIGTERM], 143), ([signal.SIGHUP], 129), ([signal.SIGTERM, signal.SIGHUP], 129)],
+    [
+        ([signal.SIGTERM], 143),
+        ([signal.SIGHUP], 129),
+        ([signal.SIGTERM, signal.SIGHUP], 129),
+        ([signal.SIGINT, signal.SIGTERM], 130),
+    ],
 )
 def test_a_signal_leaves_nothing(folder, signals, code):
     done = killed("collect", signals, "in.jsonl")
-    assert (done.returncode, done.stderr, done.stdout) == (code, f"{ENDED}\n", "")
+    said = ENDED if code != 130 else ENDED.replace("Terminated", "Interrupted")
+    assert (done.returncode, done.stderr, done.stdout) == (code, f"{said}\n", "")
     assert sorted(os.listdir()) == ["in.jsonl", "temporary"] and os.listdir("temporary") == []
 
 
@@ -112,3 +119,47 @@ def test_a_signal_that_came_to_nothing_can_be_repeated(monkeypatch):
     monkeypatch.setattr("sosie.cli.signals._PATIENCE", -1.0)
     with pytest.raises(Terminated):
         handler(signal.SIGTERM, None)
+
+
+# A kernel without end stands for one that takes long: a stage calls it when it begins, and only the system can end
+# it. Whoever waits for the file `begun` knows that it runs.
+BUSY = """
+import sosie.jobs.stages as stages
+from pathlib import Path
+from numba import njit
+from sosie.cli import main
+
+@njit("int64(int64)", nogil=True)
+def endless(number):
+    while number != 1:
+        number = number * 3 + 1 if number % 2 else number // 2 + 4
+    return number
+
+def begin(*_, **__):
+    Path("begun").touch()
+    endless(7)
+stages.{step} = begin
+main()
+"""
+
+
+STEPS = ("collect", "collapse_rows", "by_sets", "verify_rows", "anchored", "expand", "write_page")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_stage_that_no_signal_reaches_is_ended_and_leaves_nothing(folder, step, number):
+    command = [sys.executable, "-c", BUSY.format(step=step), "dedup", "in.jsonl", "-o", "out", "--quiet"]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=_with_interrupts)
+    end = time.monotonic() + 120
+    while not Path("begun").exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    child.send_signal(number)
+    said = child.communicate(timeout=60)[1]
+    assert (child.returncode, said) == (128 + number, "Interrupted.\n" if number == signal.SIGINT else "Terminated.\n")
+    Path("begun").unlink()
+    assert sorted(os.listdir()) == ["in.jsonl", "temporary"] and os.listdir("temporary") == []
+
+
+def _with_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets those in the background ignore it

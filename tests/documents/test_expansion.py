@@ -14,10 +14,9 @@ from click.testing import CliRunner
 from tests.documents.warc.warcs import PACK, record
 
 from sosie.cli.sign import command as sign_command
-from sosie.documents import Source, blocks
+from sosie.documents import Source, blocks, bounded
 from sosie.documents.input import Input
 from sosie.documents.inputs import list_inputs
-from sosie.documents.jsonl import blocks as jsonl_blocks
 from sosie.documents.parquet.read import read_parquet
 from sosie.documents.tables import slices
 from sosie.errors import DataError, UsageError
@@ -69,11 +68,20 @@ def test_the_limit_can_be_raised(tmp_path):
         Source(path, max_expansion=0)
 
 
-def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(jsonl_blocks, "LINE_BYTES", 1 << 20)
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"text": "a"}\n' + b"[" * (3 << 20))
-    with pytest.raises(DataError, match=r"the line that begins at byte 15 is longer than 1 MiB.*one object per line"):
+@pytest.mark.parametrize("size", [1000, 1 << 19])
+def test_a_line_that_is_too_long_is_rejected_and_those_after_it_are_read(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(bounded, "MAX_RECORD", 1 << 20)
+    monkeypatch.setattr("sosie.documents.input.MAX_RECORD", 1 << 20)
+    path, blanks = tmp_path / "a.jsonl", b" " * (3 << 20)
+    whole = [b'{"text": "a"}', b"[" * (3 << 20), b'{"text": "b"}', blanks, blanks + b"1" * (1 << 21)]
+    for last in (b"", b"\n", b'\n{"text": "c"}'):
+        path.write_bytes(b"\n".join(whole) + last)
+        batches = list(Source(path, on_error="skip").batches())
+        assert [text for batch in batches for text in batch.texts.to_pylist()] == ["a", "b", *"c" * (len(last) > 1)]
+        rejects = [(reject.line, reject.reason, reject.raw) for batch in batches for reject in batch.rejects]
+        assert rejects == [(line, "a line longer than 1.0 MB", None) for line in (2, 5)]
+    with pytest.raises(DataError, match=r"a.jsonl, line 2: a line longer than 1.0 MB. Fix the line or pass --on-error"):
         list(Source(path).batches())
     path.write_bytes((json.dumps({"text": "a" * 700_000}) + "\n").encode() * 3)
     assert sum(len(batch) for batch in Source(path).batches()) == 3

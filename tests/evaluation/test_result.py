@@ -51,3 +51,12 @@ def test_a_member_of_another_type_is_named(tmp_path, changed, member):
 def test_brackets_without_end_are_no_report(tmp_path):
     with pytest.raises(StorageError, match=r"report\.json: cannot be read"):
         load_result(written(tmp_path, "[" * 100_000))
+
+
+def test_a_table_whose_names_are_no_text(tmp_path):
+    """A flipped bit in a footer: Arrow reads it, and fails when it names the columns."""
+    file = written(tmp_path, REPORT) / "pairs.parquet"
+    pq.write_table(pa.table({"a": ["x"], "b": ["y"], "qqqq": [1]}), file, store_schema=False)
+    file.write_bytes(file.read_bytes().replace(b"qqqq", b"\xff\xff\xff\xff"))
+    with pytest.raises(StorageError, match=r"pairs\.parquet: cannot be read"):
+        load_result(tmp_path)

@@ -1,4 +1,5 @@
-"""Fuzz for long: every target, or those that are named, on two workers; a table of what became of the cases.
+"""Fuzz for long: every target, or those that are named, on two workers; a table of what became of the cases,
+and the sums of it.
 
 usage: python -m tests.fuzz [--trials N] [TARGET...]; a target may be one of the groups documents, indexes, artefacts.
 SOSIE_FUZZ_SEED and SOSIE_FUZZ_TRIALS are heeded.
@@ -10,7 +11,7 @@ import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.fuzz.engine import HEADER, Tally, seed_of_run, trials_of_run, worker
+from tests.fuzz.engine import HEADER, Tally, seed_of_run, summed, trials_of_run, worker
 from tests.fuzz.targets import GROUPS, TARGETS
 
 
@@ -27,12 +28,13 @@ def main() -> int:
             return started.fuzz(name, seed, given.trials)
 
     print(f"SOSIE_FUZZ_SEED={seed}\n{HEADER}", flush=True)
-    failed = False
+    tallies = []
     with ThreadPoolExecutor(given.workers) as pool:
         for tally in pool.map(fuzz, names):
             print(tally, *tally.failures, sep="\n", flush=True)
-            failed = failed or bool(tally.failures)
-    return failed
+            tallies.append(tally)
+    print(summed(tallies), flush=True)
+    return any(tally.failures for tally in tallies)
 
 
 if __name__ == "__main__":

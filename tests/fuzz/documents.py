@@ -12,6 +12,7 @@ from tests.fuzz.mutate import mutated
 from tests.fuzz.target import ACCEPTED, Case, emptied
 
 import sosie
+from sosie.documents.html import read_page
 
 OPTIONS: tuple[dict[str, Any], ...] = (
     {},
@@ -31,7 +32,8 @@ class Documents:
         self.files = files
 
     def prepare(self, folder: Path) -> None:
-        """Read every seed, in every way, so that the kernels are there."""
+        """Read every seed, in every way, so that the kernels are there: those of large pages, too."""
+        read_page(b"<p>x" * 300, "all")
         for number, seed in enumerate(self.files.seeds):
             path = folder / f"{number}{self.files.suffix}"
             path.write_bytes(seed if self.files.pack is None else self.files.pack(seed))

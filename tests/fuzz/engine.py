@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +56,19 @@ class Tally:
 
 
 HEADER = f"{'target':<22}{'cases':>10}{''.join(f'{ending:>10}' for ending in ENDINGS)}{'seconds':>10}"
+
+
+def summed(tallies: Sequence[Tally]) -> str:
+    """Return the sums of some tallies as one more line of their table, and in words."""
+    total = Tally("all", tallies[0].seed)
+    for tally in tallies:
+        total.endings.update(tally.endings)
+        total.seconds += tally.seconds
+    signals, hangs, others = (total.endings[ending] for ending in ENDINGS if ending not in RIGHT)
+    return (
+        f"{total}\n{total.cases:,} cases of {len(tallies)} targets with SOSIE_FUZZ_SEED={total.seed}: "
+        f"{signals:,} signals, {hangs:,} hangs, {others:,} other errors or wrong answers; the rest is right"
+    )
 
 
 class Worker:

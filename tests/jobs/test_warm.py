@@ -11,10 +11,12 @@ from numba.core import event
 from tools.kernel_needs import rehearsals, write_corpus
 
 from sosie.cli import sosie
+from sosie.jobs import warm
 from sosie.jobs.warm import NEEDS
 from sosie.kernels.machine.compile import KERNELS, kernel_name
 from sosie.kernels.machine.side_by_side import imported
 from sosie.kernels.machine.signature import described, typed
+from sosie.report.timing import Silent
 
 SEVERAL = ["sign.keys.tuple_keys", "sign.projection.embed"]  # of minima and of intervals; of a basis that was read too
 KNOWN = json.loads(NEEDS.read_text("utf-8"))
@@ -114,3 +116,15 @@ def test_plain_python_needs_nothing_compiled(run):
         "from sosie.report.timing import Silent\nw.config.DISABLE_JIT = 1\nw.prepare('inspect', progress=Silent())"
     )
     assert not done.stderr
+
+
+@pytest.mark.parametrize(("memory", "processes"), [(600_000_000, 1), (1_000_000_000, 2), (10**10, 16)])
+def test_no_more_processes_compile_than_there_is_memory_for(monkeypatch, memory, processes):
+    started = []
+    monkeypatch.setattr(warm, "_missing", lambda names: ["a kernel"])
+    monkeypatch.setattr(warm, "compile_side_by_side", lambda missing, count, done: started.append(count))
+    monkeypatch.setattr(warm.compiling, "said", True)
+    warm.prepare("dedup", progress=Silent(), threads=16, memory=memory)
+    monkeypatch.setattr(warm, "physical_memory", lambda: memory)
+    warm.prepare("dedup", progress=Silent(), threads=16)
+    assert started == [processes] * 2

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -153,3 +154,63 @@ def _forked(number: int, action: Callable[[], object]) -> int:
         print(repr(error), file=sys.stderr)
         code = 1
     os._exit(code)
+
+
+SYSTEM_CALLS = (
+    *("rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "openat", "write", "pwrite64", "fsync"),
+    *("fdatasync", "mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat", "ftruncate", "flock", "close"),
+)
+
+
+def killed_by_system(folder: Path, exchanges: bool, step: int) -> int:
+    """Replace an index in children that strace kills at each call to the system of each kind; return how many kills.
+
+    Every `step`-th of the calls of a kind, and always the first; calls are counted from when the replacement begins.
+    """
+    made = {name: index_of(name) for name in TEXTS}
+    path, now, kills = folder / "index", "a", 0
+    made["a"].save(path)
+    if not exchanges:
+        without_exchange()
+    for call in SYSTEM_CALLS:
+        number = 1
+        while True:
+            new = "b" if now == "a" else "a"
+            ended = _traced(f"{call}:signal=KILL:when={number}", partial(made[new].save, path, overwrite=True))
+            assert ended in (0, -signal.SIGKILL), (call, number, ended)
+            found = held(path)
+            assert found in (now, new) if ended else found == new, (call, number, found)
+            now = found
+            if ended == 0:
+                assert os.listdir(folder) == ["index"], (call, number, os.listdir(folder))
+                break
+            kills += 1
+            number += step
+    return kills
+
+
+def _traced(injected: str, action: Callable[[], object]) -> int:
+    """Run an action in a child in which strace injects something; return how it ended."""
+    begin, go = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        os.close(go)
+        os.read(begin, 1)
+        try:
+            action()
+            code = 0
+        except BaseException as error:
+            print(repr(error), file=sys.stderr)
+            code = 1
+        os._exit(code)
+    os.close(begin)
+    command = ["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=" + injected.partition(":")[0]]
+    with subprocess.Popen([*command, "-e", f"inject={injected}", "-p", str(child)]) as tracer:
+        while b"TracerPid:\t0\n" in Path(f"/proc/{child}/status").read_bytes() and tracer.poll() is None:
+            time.sleep(0.001)
+        assert tracer.returncode is None, "strace cannot attach"
+        os.write(go, b".")
+        os.close(go)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

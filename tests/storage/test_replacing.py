@@ -18,7 +18,7 @@ from sosie.storage.listing import LISTING
 
 STEP = int(os.environ.get("SOSIE_TEST_STEP", "5"))  # 1 takes every call
 TIMES = int(os.environ.get("SOSIE_TEST_REPLACED", "60"))  # how often an index is replaced beside a reader
-LONGEST = 300
+LONGEST = 300 if STEP > 1 else 7000
 
 
 @pytest.fixture
@@ -35,6 +35,15 @@ def test_killed_at_any_call_the_old_one_or_the_new_one_is_there(tmp_path, exchan
     with start(f"print({action}(Path({str(tmp_path)!r}), {exchanges}, {step}))") as child:
         said = child.communicate(timeout=LONGEST)[0]
     assert child.returncode == 0 and int(said) > 60
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace: apt-get install strace")
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_killed_at_any_call_to_the_system_the_old_one_or_the_new_one_is_there(tmp_path, exchanges):
+    call = f"print(killed_by_system(Path({str(tmp_path)!r}), {exchanges}, {8 * STEP - 7}))"
+    with start(call) as child:
+        said = child.communicate(timeout=LONGEST)[0]
+    assert child.returncode == 0 and int(said) > (200 if STEP == 1 else 10)
 
 
 @pytest.mark.parametrize("exchanges", [True, False])

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from sosie.types import I64
 
 
-@dataclass(frozen=True)
-class Reject:
+class Reject(NamedTuple):
     """A record that cannot be used: its document number, where it is, why, and the line or record itself."""
 
     row: int

@@ -16,6 +16,7 @@ from sosie.documents.input import Input
 from sosie.errors import DataError
 
 BLOCK_BYTES = 4 << 20
+MOST_RECORDS = 1 << 16  # of a piece: each of them may be a bad one, which takes some hundred bytes, whatever its length
 # What unpacking xz may need: its strongest usual setting takes 65 MiB.
 XZ_MEMORY = 512 << 20
 _PACKED = 1 << 16

@@ -13,10 +13,12 @@ from sosie.storage.size import show_size
 from sosie.types import I64
 
 PROGRAM_BYTES = 350_000_000  # what the program takes by itself
-LINE_COPIES = 6  # of a line, while it is read
+RECORD_BYTES = 32  # for each byte of a record while it is read: JSON of nothing but `{}` becomes as many objects
 TEXT_BYTES = 24  # for each byte of a text: folded, cut into words, hashed and sorted
-# The one character that folds to 18 becomes so many bytes in all; no other becomes more than a few.
+# The one character that folds to 18 takes so many bytes more; others of its block, and those of squares and in brackets
+# (U+3200 to U+33FF), which fold to as many as eight, so many.
 LONGEST, LONGEST_BYTES = "\ufdfa".encode(), 180
+LONG, LONG_BYTES = (*(bytes([0xE3, second]) for second in range(0x88, 0x90)), b"\xef\xb7"), 130
 
 
 def room_for_text(memory: int | None) -> int:
@@ -32,8 +34,12 @@ def room_for_text(memory: int | None) -> int:
 
 
 def bounded_input(place: Input, memory: int | None) -> Input:
-    """Return an input whose lines are not longer than there is memory for."""
-    return replace(place, max_record=min(MAX_RECORD, 2 * room_for_text(memory) // LINE_COPIES))
+    """Return an input whose records, and files of one document, are not longer than there is memory for.
+
+    A file may be in an encoding of four bytes for each of a text.
+    """
+    room = room_for_text(memory)
+    return replace(place, max_record=min(MAX_RECORD, 2 * room // RECORD_BYTES), max_file=4 * room // TEXT_BYTES)
 
 
 def bounded(records: Records, room: int) -> Records:
@@ -41,14 +47,20 @@ def bounded(records: Records, room: int) -> Records:
     offsets = _offsets(records)
     problems = {}
     for at in np.flatnonzero(np.diff(offsets) * (TEXT_BYTES + LONGEST_BYTES // len(LONGEST)) > room).tolist():
-        text = records.texts[at].as_buffer()
-        needed = TEXT_BYTES * text.size + LONGEST_BYTES * text.to_pybytes().count(LONGEST)
+        text = records.texts[at].as_buffer().to_pybytes()
+        needed = text_bytes(text)
         if needed > room:
             problems[int(records.accepted[at])] = (
-                f"a text of {show_size(text.size)}, which takes {show_size(needed)} of memory to compare; "
+                f"a text of {show_size(len(text))}, which takes {show_size(needed)} of memory to compare; "
                 f"there is room for {show_size(room)}: allow more with --memory, or split it"
             )
     return records.without(problems)
+
+
+def text_bytes(text: bytes) -> int:
+    """Return how many bytes of memory it takes, at most, to compare a text: `python -m benchmarks.text_memory`."""
+    expanding = LONG_BYTES * sum(map(text.count, LONG)) + (LONGEST_BYTES - LONG_BYTES) * text.count(LONGEST)
+    return TEXT_BYTES * len(text) + expanding
 
 
 def _offsets(records: Records) -> I64:

@@ -144,6 +144,10 @@ class Format(ABC, Generic[P]):
         document or a problem.
         """
 
+    def held(self, piece: P) -> int:
+        """Return about how many bytes of the input a piece holds: of large ones, one is decoded at a time."""
+        return 0
+
     def fetch(self, piece: P, wanted: I64, columns: Columns) -> tuple[int, list[tuple[I64, Records]]]:
         """Return how many records a piece has, and those at the wanted positions, decoded.
 

@@ -12,12 +12,14 @@ import pyarrow as pa
 
 from sosie.documents.places.remote import is_url, open_file, size_and_stamp
 from sosie.errors import DataError, UsageError
+from sosie.storage.size import show_size
 
 # How far a compressed file may expand: so many times its size, and so many bytes more.
 MAX_EXPANSION = 200
 FREE_EXPANSION = 64 << 20
 # Beyond this a line is taken for something else than one record, so that memory stays bounded; under a limit, for less.
 MAX_RECORD = 256 << 20
+MAX_FILE = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ class Input:
     one document each that follow each other in one folder are one input, at the path of the folder: `files`. Data in
     memory is an input, too: `table`. The path may be a URL. Of standard input it is what messages call it; the bytes
     are in the file `spool`. `delimiter` separates the fields of a record, and `encoding` is that of the bytes, where
-    they are not UTF-8; both only where the format reads them. `max_record` is how many bytes of a line there is memory
-    for.
+    they are not UTF-8; both only where the format reads them. `max_record` is how many bytes of a record there is
+    memory for while it is read, `max_file` how many of a file that is one document.
     """
 
     path: str
@@ -87,6 +89,7 @@ class Input:
     spool: str | None = None
     table: Any = field(default=None, compare=False, repr=False)
     max_record: int = field(default=MAX_RECORD, compare=False, repr=False)
+    max_file: int = field(default=MAX_FILE, compare=False, repr=False)
 
     @property
     def label(self) -> str:
@@ -113,6 +116,12 @@ class Input:
                 f"{FREE_EXPANSION >> 20} MiB): it is damaged or made to fill the memory. If it is neither, pass a "
                 "larger --max-expansion."
             )
+
+    @property
+    def too_long(self) -> str:
+        """What is said of a record that is longer than `max_record`: how long it may be, and why."""
+        why = ", the most that there is memory for (--memory)" if self.max_record < MAX_RECORD else ""
+        return f"longer than {show_size(self.max_record)}{why}"
 
     def check_unchanged(self) -> None:
         """Raise if the file is not the one that was listed; files of one document are checked as they are read."""

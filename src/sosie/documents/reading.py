@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,7 @@ from sosie.types import I64
 
 BATCH_BYTES = 64 << 20
 JOIN_BYTES = 4 << 20
+LARGE_BYTES = 6 << 20  # of a piece, more than there are in a block that is read at once
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ class Reading(Iterator[Batch]):
 
     def _stream(self, threads: int | None) -> Iterator[Batch]:
         pieces = read_pieces(self.inputs, self.columns.names, threads, self._watch)
-        decode = partial(decode_piece, columns=self.columns, room=self._room)
+        decode = partial(decode_piece, columns=self.columns, room=self._room, turn=Lock())
         for source, records in ordered_map(decode, pieces, threads, apart=True):
             if isinstance(records, SosieError):
                 raise records
@@ -130,18 +134,26 @@ class Reading(Iterator[Batch]):
         self.counts[source] += records.count
         self._lines[source] += records.line_count
         records = records.without(self._repeated(records, first_row))
-        rejects = []
-        for position, reason in sorted(records.problems.items()):
-            line = first_line + 1 + (position if records.lines is None else int(records.lines[position]))
-            place = self.inputs[source]
-            if place.encoding is not None:
-                reason = reason.replace("invalid UTF-8", f"invalid {place.encoding}")
-            if not self._skip:
-                raise DataError(f"{describe(place, line)}: {reason}. {self._remedy(place, reason)}")
-            raw = None if records.raw is None else records.raw(position)
-            rejects.append(Reject(first_row + position, *place.place(line), reason, raw))
+        rejects = self._rejects(source, records, first_row, first_line + 1) if records.problems else []
         self.rejected += len(rejects)
         yield from self._cut(records, first_row, rejects)
+
+    def _rejects(self, source: int, records: Records, first_row: int, first_line: int) -> list[Reject]:
+        """Return the records that cannot be used; raise at the first of them unless they are to be skipped."""
+        place, problems = self.inputs[source], records.problems
+        positions = sorted(problems)
+        lines = (np.array(positions) if records.lines is None else records.lines[positions]) + first_line
+        reasons = [problems[position] for position in positions]
+        if place.encoding is not None:
+            reasons = [reason.replace("invalid UTF-8", f"invalid {place.encoding}") for reason in reasons]
+        if not self._skip:
+            said = f"{describe(place, int(lines[0]))}: {reasons[0]}"
+            raise DataError(f"{said}. {self._remedy(place, reasons[0])}")
+        raws = [None] * len(positions) if records.raw is None else map(records.raw, positions)
+        rows, numbers = (np.array(positions) + first_row).tolist(), lines.tolist()
+        if place.files is None:
+            return list(map(Reject, rows, repeat(place.label), numbers, reasons, raws))
+        return list(map(Reject, rows, *zip(*map(place.place, numbers), strict=True), reasons, raws))
 
     def _remedy(self, place: Input, reason: str) -> str:
         if reason.startswith("duplicate id"):
@@ -205,12 +217,16 @@ def read_pieces(
             return
 
 
-def decode_piece(piece: InputPiece, columns: Columns, room: int) -> tuple[int, Records | SosieError]:
-    """Return the number of the input and the records of a piece, or the error that it brings."""
+def decode_piece(piece: InputPiece, columns: Columns, room: int, turn: Lock) -> tuple[int, Records | SosieError]:
+    """Return the number of the input and the records of a piece, or the error that it brings.
+
+    Those that may take much memory meanwhile wait for their turn.
+    """
     if isinstance(piece.content, SosieError):
         return piece.source, piece.content
-    records = extracted(piece.form.decode(piece.content, columns), piece.form, columns)
-    return piece.source, bounded(records, room)
+    with turn if piece.form.held(piece.content) > LARGE_BYTES else nullcontext():
+        records = extracted(piece.form.decode(piece.content, columns), piece.form, columns)
+        return piece.source, bounded(records, room)
 
 
 def extracted(records: Records, form: Format[Any], columns: Columns) -> Records:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from json.encoder import encode_basestring, encode_basestring_ascii
 from types import TracebackType
 from typing import IO, overload
 
@@ -14,12 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.documents.batch import Reject
-from sosie.shown import as_json
+from sosie.shown import printable_json
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
 from sosie.types import I64
 
 IN_MEMORY = 1 << 24  # bytes of rejected records beyond which they are kept on disk
+AT_ONCE = 1 << 10  # of them, that are read or written at a time
+# A reject in `rejected.jsonl`, and as it is held. Strings are quoted one by one: json.dumps takes ten times as long.
+_LINE = '{"file": %s, "line": %d, "reason": %s, "raw": %s}\n'
+_FIELDS = "[%s, %d, %s, %s]\n"
 
 
 class RejectLog:
@@ -43,12 +48,12 @@ class RejectLog:
 
     def add(self, rejects: Iterable[Reject]) -> None:
         """Append rejects: file, line, reason and, if it has lines, the record as it was."""
-        for reject in rejects:
+        waiting = iter(rejects)
+        while some := list(islice(waiting, AT_ONCE)):
             if self._file is None:
                 self._file = open(self._path, "w", encoding="utf-8", newline="\n")
-            fields = {"file": reject.file, "line": reject.line, "reason": reject.reason, "raw": reject.raw}
-            self._file.write(as_json(fields) + "\n")
-            self.count += 1
+            self._file.write(printable_json("".join([_LINE % _quoted(reject, encode_basestring) for reject in some])))
+            self.count += len(some)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +78,16 @@ class Rejects(Sequence[Reject]):
         if isinstance(place, slice):
             return [self[at] for at in range(*place.indices(len(self)))]
         at = range(len(self))[place]
-        line = self.lines[self.ends[at - 1] if at else 0 : self.ends[at]].tobytes()
-        return Reject(int(self.rows[at]), *json.loads(line))
+        return self._some(at, at + 1)[0]
+
+    def __iter__(self) -> Iterator[Reject]:
+        for start in range(0, len(self), AT_ONCE):
+            yield from self._some(start, min(start + AT_ONCE, len(self)))
+
+    def _some(self, start: int, stop: int) -> list[Reject]:
+        lines = self.lines[self.ends[start - 1] if start else 0 : self.ends[stop - 1]].tobytes()
+        fields = json.loads(b"[%b]" % lines[:-1].replace(b"\n", b","))  # in strings, newlines are escapes
+        return [Reject(row, *each) for row, each in zip(self.rows[start:stop].tolist(), fields, strict=True)]
 
 
 class RejectSpill:
@@ -89,8 +102,8 @@ class RejectSpill:
 
     def __init__(self, room: Room) -> None:
         self._lines = Spill(room.scratch, np.uint8, memory=min(room.memory, IN_MEMORY), keep=room.keep)
-        self._rows: list[int] = []
-        self._ends: list[int] = []
+        memory = min(room.memory, IN_MEMORY)
+        self._rows, self._ends = (Spill(room.scratch, np.int64, memory=memory, keep=room.keep) for _ in range(2))
 
     def __enter__(self) -> RejectSpill:
         return self
@@ -98,16 +111,24 @@ class RejectSpill:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._lines.close()
+        for spill in (self._lines, self._rows, self._ends):
+            spill.close()
 
     def append(self, rejects: Iterable[Reject]) -> None:
         """Append rejects."""
-        found = list(rejects)
-        lines = [json.dumps(dataclasses.astuple(reject)[1:]).encode() + b"\n" for reject in found]
-        self._ends += (len(self._lines) + np.cumsum([len(line) for line in lines], dtype=np.int64)).tolist()
-        self._rows += [reject.row for reject in found]
-        self._lines.append(np.frombuffer(b"".join(lines), np.uint8))
+        waiting = iter(rejects)
+        while some := list(islice(waiting, AT_ONCE)):
+            lines = [_FIELDS % _quoted(reject, encode_basestring_ascii) for reject in some]
+            self._ends.append(len(self._lines) + np.cumsum([len(line) for line in lines], dtype=np.int64))
+            self._rows.append(np.array([reject.row for reject in some], np.int64))
+            self._lines.append(np.frombuffer("".join(lines).encode("ascii"), np.uint8))
 
     def rejects(self) -> Rejects:
         """Return all of them; they outlive the spill."""
-        return Rejects(np.array(self._rows, np.int64), np.array(self._ends, np.int64), self._lines.array())
+        return Rejects(self._rows.array(), self._ends.array(), self._lines.array())
+
+
+def _quoted(reject: Reject, quote: Callable[[str], str]) -> tuple[str, int, str, str]:
+    """Return what is written of a reject, its texts as JSON."""
+    _, file, line, reason, raw = reject
+    return quote(file), line, quote(reason), "null" if raw is None else quote(raw)

@@ -191,13 +191,13 @@ def _table(folder: Folder, name: str, columns: list[str]) -> Any:
         # read_table would take folders called name=value for columns
         with folder.open(name) as opened, pq.ParquetFile(opened) as file:
             table = file.read(columns)
-    except (OSError, pa.ArrowException) as error:
+        if table.column_names != columns:
+            raise StorageError(f"{path}: has the columns {table.column_names}, expected {columns}.")
+        for i, name in enumerate(columns):
+            if name in ("a", "b", "id"):
+                table = table.set_column(i, name, table[name].cast(_id_type(table[name].type)))
+    except (OSError, ValueError, MemoryError, pa.ArrowException) as error:  # a name that is no UTF-8 is a ValueError
         raise StorageError(f"{path}: cannot be read ({error}). Run again.") from error
-    if table.column_names != columns:
-        raise StorageError(f"{path}: has the columns {table.column_names}, expected {columns}.")
-    for i, name in enumerate(columns):
-        if name in ("a", "b", "id"):
-            table = table.set_column(i, name, table[name].cast(_id_type(table[name].type)))
     return table
 
 

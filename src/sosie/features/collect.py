@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +14,7 @@ import pyarrow as pa
 
 from sosie.arrays import check_column, check_offsets, check_rows
 from sosie.documents.order import join_orders
-from sosie.documents.reading import Reading
+from sosie.documents.reading import LARGE_BYTES, Reading
 from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.errors import MismatchError
 from sosie.features.spans import RowSpan, cut
@@ -103,9 +105,13 @@ def collect(
         if reference is not None:
             spill.append(reference[0])
             wordless.append(reference[2])
-        for features, bare in ordered_map(
-            lambda span: features_of(span, counts, stand_in, key), texts(), room.threads, ahead=AHEAD, apart=True
-        ):
+        turn = Lock()
+
+        def extract(span: RowSpan) -> tuple[Features, Bools]:
+            with turn if span.size > LARGE_BYTES else nullcontext():  # what takes much memory, one after the other
+                return features_of(span, counts, stand_in, key)
+
+        for features, bare in ordered_map(extract, texts(), room.threads, ahead=AHEAD, apart=True):
             spill.append(features)
             wordless.append(bare)
         collected, rejects = spill.features(), rejected.rejects()

@@ -27,6 +27,12 @@ class RowSpan(NamedTuple):
     stop: int
     shingles: Evidence
 
+    @property
+    def size(self) -> int:
+        """How many bytes of text there are, or of features."""
+        size = int(self.batch.offsets[self.stop] - self.batch.offsets[self.start])
+        return 8 * size if isinstance(self.batch, Features) else size
+
     def occurrences(self) -> tuple[U64, I64]:
         """Return the hash of every occurrence, and the rows' offsets; what was extracted before occurs once."""
         if isinstance(self.batch, Features):

@@ -30,6 +30,7 @@ from sosie.report.deduplication import Deduplication
 from sosie.report.report import describe
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.storage.output import Output
+from sosie.storage.resident import within_machine
 from sosie.storage.size import as_size
 
 
@@ -121,12 +122,12 @@ class Deduplicator(DedupParameters):
         else the output is to be: annotated, or that of a run that was killed and goes on. `memory` is how many bytes
         the process may use, also as in "4GB": what does not fit is kept on disk meanwhile.
         """
-        memory = as_size(memory)
+        memory = within_machine(as_size(memory))
         check_limit(memory)
         timing, inputs = Timing(progress or Silent()), open_inputs(self, documents, against, threads, memory)
         with working(self, inputs, as_output(output, overwrite), memory, threads) as work:
             pages = ["pages"] if inputs.reading.has_pages else []
-            prepare(*self.needs, *pages, progress=timing.progress, threads=threads)
+            prepare(*self.needs, *pages, progress=timing.progress, threads=threads, memory=memory)
             held, measured, near = None, None, None
             if inputs.reference is not None:
                 with timing.stage("reference") as stage:
@@ -136,7 +137,7 @@ class Deduplicator(DedupParameters):
                 collection = stages.read(inputs.reading, self, held, work, stage)
             method = self.choose(len(collection.features.hashes), len(collection), memory)
             checkpoints = work.place.checkpoints.given(describe(method))
-            work.watch(vars(collection.features).values())
+            work.watch([*vars(collection.features).values(), *vars(collection.rejects).values()])
             with timing.stage("collapse"):
                 similarity = stages.weigh(collection, self, work.room)
                 work.watch([similarity.weights])

@@ -19,20 +19,24 @@ from sosie.kernels.machine.kept import cache_directory, config
 from sosie.kernels.machine.side_by_side import Wanted, compile_side_by_side, imported
 from sosie.parallel import thread_count
 from sosie.report.timing import Progress, Silent
+from sosie.storage.resident import physical_memory
 
+COMPILER_BYTES = 400_000_000  # what a process that compiles takes
 NEEDS = Path(__file__).with_name("needs.json")
 
 
-def prepare(*jobs: str, progress: Progress, threads: int | None = None) -> None:
+def prepare(*jobs: str, progress: Progress, threads: int | None = None, memory: int | None = None) -> None:
     """Compile what jobs need that no process has compiled yet; usually there is nothing to do.
 
-    Jobs are named as in `needs.json`; of one that is not there nothing is known beforehand.
+    Jobs are named as in `needs.json`; of one that is not there nothing is known beforehand. All processes together keep
+    to `memory` bytes, those of the machine or of its container by default.
     """
     needs = _needs()
     missing = _missing({name: None for job in jobs for name in needs["jobs"].get(job, ())})
     if missing:
         compiling.say()
-        _compile(missing, thread_count(threads), progress)
+        fit = (physical_memory() if memory is None else memory) // COMPILER_BYTES
+        _compile(missing, max(1, min(thread_count(threads), fit)), progress)
 
 
 @dataclass(frozen=True)

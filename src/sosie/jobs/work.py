@@ -62,7 +62,7 @@ def open_inputs(
     """List the inputs and find their columns."""
     source = as_source(documents)
     reading = source.batches(threads, job.order, memory)
-    return DedupInputs(source, reading, None if against is None else as_reference(against).open(threads))
+    return DedupInputs(source, reading, None if against is None else as_reference(against).open(threads, memory))
 
 
 @contextmanager

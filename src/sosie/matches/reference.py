@@ -35,13 +35,13 @@ class Reference:
     documents: Any
     only: bool = False
 
-    def open(self, threads: int | None = None) -> OpenReference:
-        """List the inputs; nothing is read yet."""
+    def open(self, threads: int | None = None, memory: int | None = None) -> OpenReference:
+        """List the inputs; nothing is read yet. What `memory`, in bytes, is too little for will be rejected."""
         documents = self.documents
         if is_stored(documents):
             return OpenReference(self.only, directory=Path(documents))
         source = as_source(documents)
-        return OpenReference(self.only, source, source.batches(threads))
+        return OpenReference(self.only, source, source.batches(threads, memory=memory))
 
 
 def is_stored(documents: Any) -> bool:

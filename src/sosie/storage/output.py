@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,7 @@ class OutputDirectory:
         self._resume = resume
         self._claim = claim
         self._working: WorkingFolder | None = None
+        self._forsaken: weakref.finalize[..., OutputDirectory] | None = None
 
     @property
     def path(self) -> Path:
@@ -111,6 +113,7 @@ class OutputDirectory:
                 self._working = WorkingFolder.create(self.final, self._key)
             elif self._key is not None:
                 self._working.take_over(self.final, self._key)
+            self._forsaken = weakref.finalize(self, _forsake, self._folder, self._key)
             for left in (self._folder / NEW, self._folder / REPLACED, self.scratch):
                 shutil.rmtree(left, ignore_errors=True)
             self.path.mkdir(exist_ok=True)
@@ -198,6 +201,8 @@ class OutputDirectory:
     def _leave(self, error: BaseException | None) -> None:
         """Let go of the working folder: kept, and said so, if another try can go on with it, else removed."""
         working, self._working = self._working, None
+        if self._forsaken is not None:
+            self._forsaken.detach()
         if working is None:
             return
         if error is None or not _is_curable(error) or not _checkpoints(working.path, self._key).held:
@@ -219,6 +224,12 @@ class OutputDirectory:
 
 def _checkpoints(folder: Path, key: str | None, forced: bool = False) -> Checkpoints:
     return Checkpoints(folder / "checkpoints", key, forced)
+
+
+def _forsake(folder: Path, key: str | None) -> None:
+    """Remove the folder of a process that ends at once, unless a run can go on with it or an output is in it."""
+    if not _checkpoints(folder, key).held and not any((folder / name).exists() for name in (NEW, REPLACED)):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_curable(error: BaseException) -> bool:

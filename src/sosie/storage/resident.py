@@ -92,6 +92,15 @@ def physical_memory(proc: str | os.PathLike[str] = PROC, cgroups: str | os.PathL
     return min([machine, *_group_limits(Path(proc) / "cgroup", Path(cgroups))])
 
 
+def within_machine(limit: int | None) -> int | None:
+    """Return a limit that was asked for, or what this process can have if that is less; None where there is none.
+
+    >>> within_machine(1000), within_machine(None), within_machine(1 << 62) == physical_memory()
+    (1000, None, True)
+    """
+    return None if limit is None else min(limit, physical_memory())
+
+
 def _group_limits(listed: Path, cgroups: Path) -> Iterator[int]:
     """Yield the limits of the groups in a list like /proc/self/cgroup: lines of number, controllers and path."""
     for line in _lines(listed):

@@ -13,6 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 from sosie.errors import StorageError
 from sosie.storage.durable import naming
 
+_GROWTH = 8  # times what there is, when there is no room for more: few values are copied more than once
+
 
 class Spill:
     """An append-only array of one dtype, kept in memory below `memory` bytes and in a file of `directory` beyond.
@@ -32,7 +34,7 @@ class Spill:
         self._directory = directory
         self._memory = memory
         self._keep = keep
-        self._parts: list[NDArray[Any]] = []
+        self._room: NDArray[Any] = np.empty(0, self.dtype)
         self._length = 0
         self._descriptor: int | None = None
         self._path = ""
@@ -58,9 +60,11 @@ class Spill:
         if values.dtype != self.dtype or values.ndim != 1:
             raise ValueError(f"expected a flat {self.dtype} array, got {values.dtype}{list(values.shape)}")
         if self._descriptor is None:
-            if (self._length + len(values)) * self.dtype.itemsize < self._memory:
-                self._parts.append(values.copy())
-                self._length += len(values)
+            length = self._length + len(values)
+            if length * self.dtype.itemsize < self._memory:
+                self._make_room(length)
+                self._room[self._length : length] = values
+                self._length = length
                 return
             self._move()
         self._write(values, self._length)
@@ -78,29 +82,32 @@ class Spill:
             with naming(self._path):
                 return np.memmap(self._path, self.dtype, "r", shape=(self._length,))
         else:
-            if len(self._parts) > 1:
-                self._parts = [np.concatenate(self._parts)]
-            whole = self._parts[0][:]
+            whole = self._room[: self._length]
         whole.flags.writeable = False
         return whole
 
     def close(self) -> None:
         """Let go of the file; arrays that were returned stay valid."""
-        self._parts, self._length = [], 0
+        self._room, self._length = np.empty(0, self.dtype), 0
         self._remove(self._keep)
+
+    def _make_room(self, length: int) -> None:
+        """Have room for so many values; it is no memory before it is written to, so there may be much of it."""
+        if length > len(self._room):
+            most = self._memory // self.dtype.itemsize
+            room: NDArray[Any] = np.empty(max(length, min(_GROWTH * length, most)), self.dtype)
+            room[: self._length] = self._room[: self._length]
+            self._room = room  # arrays that were returned keep the one before
 
     def _move(self) -> None:
         with naming(self._directory):
             self._descriptor, self._path = tempfile.mkstemp(".spill", dir=self._directory)
-        length = 0
         try:
-            for part in self._parts:
-                self._write(part, length)
-                length += len(part)
+            self._write(self._room[: self._length], 0)
         except StorageError:
             self._remove()
             raise
-        self._parts = []
+        self._room = np.empty(0, self.dtype)
 
     def _remove(self, keep: bool = False) -> None:
         if self._descriptor is not None:

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 
 from sosie.documents import Source, blocks
 from sosie.documents.columns import Columns
-from sosie.documents.csv import blocks as csv_blocks
 from sosie.documents.csv.blocks import read_csv, record_ends
 from sosie.documents.csv.decode import decode_records, records_each, records_whole
+from sosie.documents.input import MAX_RECORD
 from sosie.documents.inputs import list_inputs
 from sosie.errors import DataError, UsageError
 
@@ -45,8 +46,8 @@ def put(path, content):
     return path
 
 
-def blocks_of(folder, content, size=None, name="a.csv"):
-    return list(read_csv(list_inputs(put(folder / name, content))[0], size))
+def blocks_of(folder, content, size=None, name="a.csv", most=MAX_RECORD):
+    return list(read_csv(replace(list_inputs(put(folder / name, content))[0], max_record=most), size))
 
 
 def facts(records):
@@ -229,14 +230,19 @@ def test_a_field_far_longer_than_a_block(tmp_path):
     assert texts[1] == long.decode().replace('""', '"')
 
 
-def test_an_open_quote_spoils_its_line_only_even_in_endless_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_blocks, "RECORD_BYTES", 1000)
+def test_an_open_quote_spoils_its_line_only_even_in_endless_files(tmp_path):
     content = b'id,text\n1,"a\n' + b"2,b\n" * 2000
-    texts, _, lines, problems = all_facts(blocks_of(tmp_path, content, 64), decode_records)
+    texts, _, lines, problems = all_facts(blocks_of(tmp_path, content, 64, most=1000), decode_records)
     assert texts == ["b"] * 2000 and lines == list(range(3, 2003))
-    assert problems == [(2, "a quote that is not closed (field 2)")]
-    with pytest.raises(DataError, match=r"a.csv, line 2: longer than"):
-        blocks_of(tmp_path, b'id,text\n1,"' + b"a" * 2000, 64)
+    too_long = "longer than 0.0 MB, the most that there is memory for (--memory)"
+    assert problems == [(2, f"a quote that is not closed, or a record {too_long}")]
+    for last in (b"", b"\n2,b\n"):
+        content = b'id,text\n0,a\n1,"' + b"a" * 2000 + last
+        texts, _, lines, problems = all_facts(blocks_of(tmp_path, content, 64, most=1000), decode_records)
+        assert texts == ["a", *"b" * bool(last)] and problems == [(3, f"a line {too_long}")]
+        assert lines == [2, *[4] * bool(last)]
+    with pytest.raises(DataError, match=r"a.csv, line 1: the header has a line longer than"):
+        blocks_of(tmp_path, b'"' + b"a" * 2000, 64, most=1000)
 
 
 def test_record_ends_by_parity_and_one_by_one():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.documents.writing import write
 
 import sosie
-from sosie.documents import Source, blocks
+from sosie.documents import Source, blocks, bounded
 from sosie.documents.input import Input
 from sosie.documents.jsonl import array
 from sosie.errors import DataError, SosieError, UsageError
@@ -139,10 +139,26 @@ def test_an_array_that_is_broken_as_a_whole(tmp_path, monkeypatch, content, mess
             read(tmp_path / "a.json", on_error=on_error)
 
 
+@pytest.mark.parametrize("size", [3, 40])
+def test_an_object_that_is_too_long_is_rejected_and_those_after_it_are_read(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(bounded, "MAX_RECORD", 60)
+    monkeypatch.setattr("sosie.documents.input.MAX_RECORD", 60)
+    path, strange = tmp_path / "a.json", '],{\\\\\\"[' * 9
+    for at in range(3):
+        objects = ['{"text": "a"}', ' {"text": "b"}\n', '{"text": "c"}']
+        objects.insert(at, f'{{"text": [[{{}}, "{strange}"]]}}')
+        path.write_text(f"[{','.join(objects)}]")
+        texts, rejects = read(path, on_error="skip")
+        assert texts == ["a", "b", "c"] and rejects == [(at + 1, "an object longer than 0.0 MB")]
+        with pytest.raises(DataError, match=rf"object {at + 1}: an object longer than .*--on-error skip"):
+            read(path)
+
+
 def test_an_object_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(array, "LINE_BYTES", 1 << 16)
+    monkeypatch.setattr(bounded, "MAX_RECORD", 1 << 16)
     (tmp_path / "a.json").write_text('[{"text": "' + "a" * (1 << 18))
-    with pytest.raises(DataError, match="object 1 of the array is longer than"):
+    with pytest.raises(DataError, match="the array is not closed"):
         read(tmp_path / "a.json")
 
 

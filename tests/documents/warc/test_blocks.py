@@ -12,11 +12,10 @@ from tests.documents.text.test_files import fill, read
 from tests.documents.warc.warcs import PACK, STREAMS, http, page, record, zstd
 from tests.documents.writing import write
 
-from sosie.documents import Source, blocks
+from sosie.documents import Source, blocks, bounded
 from sosie.documents.fetch import fetch_texts
 from sosie.documents.inputs import list_inputs
 from sosie.documents.warc import blocks as warc_blocks
-from sosie.documents.warc import headers
 from sosie.documents.warc.blocks import read_warc
 from sosie.documents.warc.headers import load_fastwarc
 from sosie.errors import DataError, SosieError, UsageError
@@ -178,13 +177,13 @@ def test_a_file_that_is_cut(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", PACK)
 def test_records_that_are_too_large(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(headers, "RECORD_LIMIT", 4 << 20)
+    monkeypatch.setattr(bounded, "MAX_RECORD", 4 << 20)
     video = record(2, http(os.urandom(5 << 20), media="video/mp4"))
     records = [page(1, b"<p>one"), video, page(3, b"a" * (5 << 20), media="text/plain"), page(4, b"<p>two")]
     path = save(tmp_path, suffix, records)
     documents, (reject,) = read(Source(path, on_error="skip"))
     assert documents == [("00000001", "one"), ("00000004", "two")]
-    assert (reject.line, reject.reason) == (3, "more than 4 MiB, the most that is read of a record")
+    assert (reject.line, reject.reason) == (3, "more than 4.2 MB, the most that there is memory for (--memory)")
     write(Source(path, on_error="skip"), {}, tmp_path / "out")
     expected = b"".join(PACK[suffix](part) for part in records[:2] + records[3:])
     assert (tmp_path / f"out/kept/a{suffix}").read_bytes() == expected

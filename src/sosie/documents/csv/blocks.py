@@ -6,19 +6,21 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sosie.documents import blocks
-from sosie.documents.blocks import BOM, read_chunks
+from sosie.documents.blocks import BOM, MOST_RECORDS, read_chunks
 from sosie.documents.csv.record import CsvHeader, delimiter_of, parse_header, without_return
 from sosie.documents.input import Input
 from sosie.errors import DataError
 from sosie.types import I64
 
-# Beyond this a record is taken for one whose quote is never closed, so that memory stays bounded.
-RECORD_BYTES = 256 << 20
+HEADER_BYTES = 16 << 20
+# Quotes and newlines that are looked at side by side: so many take some 200 MB.
+_MARKS = 1 << 22
 _DELIMITERS = (";", "\t", "|", ",")
 _NEWLINE, _RETURN, _QUOTE = b'\n\r"'
 
@@ -28,7 +30,8 @@ class CsvBlock:
     """Whole records: record i is `data[starts[i]:ends[i]]`, without its newline; blank lines and the header are none.
 
     `numbers` are their physical lines in the block, None if record i is on line i. `regular` promises that quotes
-    stand only around whole fields, or that no field begins with one.
+    stand only around whole fields, or that no field begins with one. With a `problem`, this is one record that there is
+    no memory for, or the first line of it.
     """
 
     data: bytes
@@ -38,6 +41,7 @@ class CsvBlock:
     total: int
     regular: bool
     header: CsvHeader
+    problem: str | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -50,7 +54,7 @@ class CsvBlock:
 
 def read_header(source: Input) -> CsvHeader | None:
     """Return the header of a file, None if the file is empty."""
-    for block in read_csv(source, 1 << 16):
+    for block in read_csv(replace(source, max_record=min(source.max_record, HEADER_BYTES)), 1 << 16):
         return block.header
     return None
 
@@ -78,7 +82,8 @@ def read_csv(
 ) -> Iterator[CsvBlock]:
     """Yield the records of a file; a record longer than `size` comes in one larger block.
 
-    A quote that is never closed, or not within `RECORD_BYTES`, spoils its own line only: reading goes on after it.
+    A quote that is never closed, or not within the `max_record` of the source, spoils its own line only: reading goes
+    on after it. So does a line that is longer.
     """
     source.check_unchanged()
     cutter = _Cutter(source)
@@ -96,6 +101,8 @@ def record_ends(data: bytes, delimiter: bytes) -> tuple[I64, bool]:
     >>> ends.tolist(), regular
     ([7, 11], True)
     """
+    if data.count(b"\n") + data.count(b'"') > _MARKS:
+        return _ends_one_by_one(data, delimiter), False
     array = np.frombuffer(data, np.uint8)
     newlines = np.flatnonzero(array == _NEWLINE)
     if b'"' not in data:
@@ -152,12 +159,18 @@ class _Cutter:
         self._held: list[bytes] = []
         self._length = 0
         self._wanted = len(BOM)
-        self._begun = False
+        self._begun = self._is_long = False
         self._lines = 0
         self._blank = 0
 
     def add(self, chunk: bytes) -> Iterator[CsvBlock]:
         """Take a chunk; nothing is looked at again before there is twice as much of it."""
+        if self._is_long:
+            end = chunk.find(b"\n")
+            if end < 0:
+                return
+            yield from self._long()
+            chunk = chunk[end + 1 :]
         self._held.append(chunk)
         self._length += len(chunk)
         if self._length < self._wanted:
@@ -167,14 +180,16 @@ class _Cutter:
         if len(ends):
             cut = int(ends[-1]) + 1
             self._hold(data[cut:])
-            yield from self._block(data[:cut], ends, regular)
-        elif len(data) > RECORD_BYTES:
+            yield from self._blocks(data[:cut], ends, regular)
+        elif len(data) > self._source.max_record:
             yield from self._recover(data)
         else:
             self._hold(data)
 
     def finish(self) -> Iterator[CsvBlock]:
         """Take what is left as the last records."""
+        if self._is_long:
+            yield from self._long()
         while data := self._joined():
             self._hold(b"")
             ends, regular = record_ends(data, self._delimiter)
@@ -182,13 +197,13 @@ class _Cutter:
             if start < len(data) and _record(self._delimiter).match(data, start):
                 ends, start = np.append(ends, len(data)), len(data)
             if len(ends):
-                yield from self._block(data[:start], ends, regular)
+                yield from self._blocks(data[:start], ends, regular)
             if start < len(data):
                 yield from self._recover(data[start:])
 
     def _hold(self, data: bytes) -> None:
         self._held, self._length = [data], len(data)
-        self._wanted = min(2 * len(data), RECORD_BYTES + 1)
+        self._wanted = min(2 * len(data), self._source.max_record + 1)
 
     def _joined(self) -> bytes:
         data = b"".join(self._held)
@@ -199,19 +214,33 @@ class _Cutter:
 
     def _recover(self, data: bytes) -> Iterator[CsvBlock]:
         """Take the first line of the data as a record, though its quote is open, and go on with the next."""
-        end = data.find(b"\n")
-        if end < 0 and len(data) > RECORD_BYTES:
-            raise DataError(
-                f"{self._source.path}, line {self._lines + 1}: longer than {RECORD_BYTES >> 20} MiB. "
-                "Is this a table of text? Split the line or leave the file out."
-            )
+        end, is_long = data.find(b"\n"), len(data) > self._source.max_record
+        if end < 0 and is_long:
+            self._hold(b"")
+            self._is_long = True
+            return
         end = len(data) if end < 0 else end
-        yield from self._block(data[: end + 1], np.array([end]), regular=False)
+        problem = f"a quote that is not closed, or a record {self._source.too_long}" if is_long else None
+        yield from self._block(data[: end + 1], np.array([end]), False, problem)
         self._hold(b"")
         for start in range(end + 1, len(data), blocks.BLOCK_BYTES):
             yield from self.add(data[start : start + blocks.BLOCK_BYTES])
 
-    def _block(self, data: bytes, ends: I64, regular: bool) -> Iterator[CsvBlock]:
+    def _long(self) -> Iterator[CsvBlock]:
+        """Let a few bytes stand for a line that was passed over."""
+        self._is_long = False
+        yield from self._block(b"-\n", np.array([1]), False, f"a line {self._source.too_long}")
+
+    def _blocks(self, data: bytes, ends: I64, regular: bool) -> Iterator[CsvBlock]:
+        """Cut very many records into several blocks."""
+        start = 0
+        for first in range(0, len(ends), MOST_RECORDS):
+            some = ends[first : first + MOST_RECORDS]
+            stop = min(int(some[-1]) + 1, len(data))
+            yield from self._block(data if len(some) == len(ends) else data[start:stop], some - start, regular)
+            start = stop
+
+    def _block(self, data: bytes, ends: I64, regular: bool, problem: str | None = None) -> Iterator[CsvBlock]:
         array = np.frombuffer(data, np.uint8)
         starts = np.zeros(len(ends), np.int64)
         starts[1:] = ends[:-1] + 1
@@ -221,11 +250,15 @@ class _Cutter:
         blank[single] = array[starts[single]] == _RETURN
         if blank.any():
             starts, ends = starts[~blank], ends[~blank]
-        newlines = np.flatnonzero(array == _NEWLINE)
-        total = len(newlines) + int(array[-1] != _NEWLINE)
-        numbers = np.searchsorted(newlines, starts)
+        total = data.count(b"\n") + int(array[-1] != _NEWLINE)
+        numbers = _newlines_before(data, starts)
         if self._header is None and len(starts):
             start, end = int(starts[0]), int(ends[0])
+            if problem is not None:
+                line = self._lines + int(numbers[0]) + 1
+                raise DataError(
+                    f"{self._source.path}, line {line}: the header has {problem}. Write the names of the columns there."
+                )
             record = without_return(data[start:end])
             line_end = data[start + len(record) : end] + b"\n"
             self._header = parse_header(self._source, record, line_end, self._lines + int(numbers[0]) + 1)
@@ -235,4 +268,13 @@ class _Cutter:
             self._blank += total
             return
         numbers, total, self._blank = numbers + self._blank, total + self._blank, 0
-        yield CsvBlock(data, starts, ends, numbers if len(numbers) < total else None, total, regular, self._header)
+        known = numbers if len(numbers) < total else None
+        yield CsvBlock(data, starts, ends, known, total, regular, self._header, problem)
+
+
+def _newlines_before(data: bytes, starts: I64) -> I64:
+    """Return how many newlines there are before each of some places, which ascend."""
+    if data.count(b"\n") <= _MARKS:
+        return np.searchsorted(np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE), starts)
+    between = [data.count(b"\n", *span) for span in pairwise([0, *starts.tolist()])]
+    return np.cumsum(np.array(between, np.int64))

@@ -22,11 +22,14 @@ from sosie.documents.order import decode_order
 
 # Arrow's block size is counted in 32 bits.
 _ARROW_BYTES = 2**31 - 2
+_KNOWN = 1024
 _NEWLINE, _RETURN = b"\n\r"
 
 
 def decode_records(block: CsvBlock, columns: Columns) -> Records:
     """Decode the records of a block; all values are text."""
+    if block.problem is not None:
+        return _records(block, np.empty(0, np.int64), parsed_columns([], columns), {0: block.problem}, kept=False)
     return records_whole(block, columns) or records_each(block, columns)
 
 
@@ -54,10 +57,14 @@ def records_each(block: CsvBlock, columns: Columns) -> Records:
     good: list[int] = []
     parsed: list[Parsed] = []
     problems: dict[int, str] = {}
+    known: dict[bytes, str] = {}  # the reasons of bad records: a flood of them repeats itself
     for position, (start, end) in enumerate(zip(block.starts.tolist(), block.ends.tolist(), strict=True)):
-        outcome = parse_record(without_return(block.data[start:end]), block.header, columns)
+        record = block.data[start:end]
+        outcome = known.get(record) or parse_record(without_return(record), block.header, columns)
         if isinstance(outcome, str):
             problems[position] = outcome
+            if len(known) < _KNOWN:
+                known[record] = outcome
         else:
             good.append(position)
             parsed.append(outcome)
@@ -94,10 +101,15 @@ def _lone_return(data: bytes) -> bool:
     return bool(returns[-1] == len(array) - 1 or np.any(array[returns + 1] != _NEWLINE))
 
 
-def _records(block: CsvBlock, accepted: Any, columns: tuple[Any, Any, Any], problems: dict[int, str]) -> Records:
+def _records(
+    block: CsvBlock, accepted: Any, columns: tuple[Any, Any, Any], problems: dict[int, str], kept: bool = True
+) -> Records:
+    starts, ends = block.starts.data, block.ends.data  # numbers come faster from these than from arrays
+
     def raw(position: int) -> str:
-        record = without_return(block.data[block.starts[position] : block.ends[position]])
+        record = without_return(block.data[starts[position] : ends[position]])
         return record.decode("utf-8", "backslashreplace")
 
     texts, ids, order = columns
-    return Records(len(block), texts, ids, accepted, problems, block.numbers, block.total, raw, order)
+    shown = raw if kept else None
+    return Records(len(block), texts, ids, accepted, problems, block.numbers, block.total, shown, order)

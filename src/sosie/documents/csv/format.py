@@ -43,6 +43,10 @@ class SeparatedValues(Format[CsvBlock]):
         """Yield blocks of records."""
         return read_csv(source, watch=watch)
 
+    def held(self, piece: CsvBlock) -> int:
+        """Return the size of a piece."""
+        return len(piece.data)
+
     def decode(self, piece: CsvBlock, columns: Columns) -> Records:
         """Decode a block of records."""
         return decode_records(piece, columns)

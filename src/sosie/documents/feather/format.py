@@ -34,6 +34,10 @@ class ArrowFile(Format[Any]):
         """Yield batches."""
         return read_feather(source, names, watch)
 
+    def held(self, piece: Any) -> int:
+        """Return the size of a piece."""
+        return int(piece.nbytes)
+
     def decode(self, piece: Any, columns: Columns) -> Records:
         """Check the columns of a batch."""
         return decode_columns(piece, columns)

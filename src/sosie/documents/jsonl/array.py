@@ -11,28 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sosie.documents import blocks
-from sosie.documents.blocks import BOM, read_chunks
+from sosie.documents.blocks import BOM, MOST_RECORDS, read_chunks
 from sosie.documents.format import NoDocumentsError
 from sosie.documents.input import Input
-from sosie.documents.jsonl.blocks import BLANK, LINE_BYTES, strip_ends, strip_starts, too_long
+from sosie.documents.jsonl.blocks import BLANK, strip_ends, strip_starts
 from sosie.documents.jsonl.record import Members, members_of
 from sosie.errors import DataError
 from sosie.types import I64
 
 _NEWLINE, _RETURN = b"\n\r"
 _HEAD_BYTES = 1 << 20
-_OPENS, _CLOSES = (ord("{"), ord("[")), (ord("}"), ord("]"))
 # What no element is, and so stands for one that is not there: nothing between two commas.
 _NOTHING = b","
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayBlock:
-    """Whole elements: element i is `data[starts[i]:ends[i]]`, without blanks around it; a byte follows each."""
+    """Whole elements: element i is `data[starts[i]:ends[i]]`, without blanks around it; a byte follows each.
+
+    With a `problem`, this stands for one that there was no memory for.
+    """
 
     data: bytes
     starts: I64
     ends: I64
+    problem: str | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -95,7 +98,7 @@ def read_array(
     for chunk, position in read_chunks(source, size or blocks.BLOCK_BYTES):
         watch(position)
         yield from cutter.add(chunk)
-    yield from cutter.finish()
+    cutter.finish()
     source.check_unchanged()
 
 
@@ -113,65 +116,69 @@ def read_style(source: Input) -> ArrayStyle:
 
 
 class ArrayCutter:
-    """Cuts chunks of any size into blocks of whole elements; strings, depth and commas are found by NumPy."""
+    """Cuts chunks of any size into blocks of whole elements; each chunk is looked at once."""
 
     def __init__(self, source: Input) -> None:
         self._source = source
         self._held: list[bytes] = []
-        self._length = self._wanted = 0
-        self._count = 0
-        self._begun = self.is_open = self._is_closed = False
+        self._length = self._count = 0
+        self._scan = _Scan()
+        self._begun = self._is_long = self.is_open = self._is_closed = False
 
     def add(self, chunk: bytes) -> Iterator[ArrayBlock]:
-        """Take a chunk; nothing is looked at again before there is twice as much of it."""
+        """Take a chunk."""
         if self._is_closed:
             self._check_rest(chunk)
-            return
-        self._held.append(chunk)
-        self._length += len(chunk)
-        if self._length < self._wanted:
-            return
-        data = b"".join(self._held)
-        if not self.is_open:
-            data = data.removeprefix(BOM) if not self._begun else data
-            self._begun = self._begun or len(data) > len(BOM)
-            data = data.lstrip(BLANK)
-            if not data or (not self._begun and BOM.startswith(data)):
-                self._hold(data)
-                return
-            if not data.startswith(b"["):
-                raise DataError(f"{self._source.path}: is not a JSON array. Name its format with --format.")
-            self.is_open, data = True, data[1:]
-        yield from self.cut(data)
+        elif self.is_open:
+            yield from self.cut(chunk)
+        else:
+            yield from self._open(b"".join([*self._held, chunk]))
 
-    def cut(self, data: bytes) -> Iterator[ArrayBlock]:
-        """Yield the whole elements of what begins with an element, and hold the rest."""
-        commas, close = _separators(data)
-        stops = commas if close is None else np.append(commas, close)
-        if close is not None:
-            self._is_closed = True
-            self._check_rest(data[close + 1 :])
-        if not len(stops):
-            if len(data) > (most := min(LINE_BYTES, self._source.max_record)):
-                raise DataError(
-                    f"{self._source.path}: object {self._count + 1:,} of the array is longer than "
-                    f"{too_long(most)}. Is this an array of objects? Split it or leave the file out."
-                )
-            self._hold(data)
+    def _open(self, data: bytes) -> Iterator[ArrayBlock]:
+        """Look for the bracket that begins the array."""
+        data = data.removeprefix(BOM) if not self._begun else data
+        self._begun = self._begun or len(data) > len(BOM)
+        data = data.lstrip(BLANK)
+        self._hold(data)
+        if not data or (not self._begun and BOM.startswith(data)):
             return
+        if not data.startswith(b"["):
+            raise DataError(f"{self._source.path}: is not a JSON array. Name its format with --format.")
+        self.is_open = True
+        self._hold(b"")
+        yield from self.cut(data[1:])
+
+    def cut(self, chunk: bytes) -> Iterator[ArrayBlock]:
+        """Yield the elements that a chunk completes, and hold the rest of it."""
+        stops, is_closed = self._scan.separators(chunk)
+        if is_closed:
+            self._is_closed = True
+            self._check_rest(chunk[int(stops[-1]) + 1 :])
+        if self._length + (int(stops[0]) if len(stops) else len(chunk)) > self._source.max_record:
+            self._is_long = True
+        if self._is_long:
+            self._hold(b"")
+            if not len(stops):
+                return
+            self._count, self._is_long = self._count + 1, False
+            yield _long_element(self._source)
+            chunk, stops = chunk[int(stops[0]) + 1 :], stops[1:] - stops[0] - 1
+        if not len(stops):
+            self._held.append(chunk)
+            self._length += len(chunk)
+            return
+        data, stops = b"".join([*self._held, chunk]), stops + self._length
         starts = np.concatenate((np.zeros(1, np.int64), stops[:-1] + 1))
         block = _stripped(data, starts, stops)
-        if close is not None and not self._count and len(block) == 1 and block.starts[0] == block.ends[0]:
+        if is_closed and not self._count and len(block) == 1 and block.starts[0] == block.ends[0]:
             block = block.take(np.empty(0, np.int64))  # an empty array
         self._count += len(block)
-        self._hold(b"" if close is not None else data[int(stops[-1]) + 1 :])
-        if len(block):
-            yield block
+        self._hold(b"" if is_closed else data[int(stops[-1]) + 1 :])
+        for first in range(0, len(block), MOST_RECORDS):
+            yield block.take(np.arange(first, min(first + MOST_RECORDS, len(block))))
 
-    def finish(self) -> Iterator[ArrayBlock]:
-        """Take what is left as the last elements; raise if the array is not closed."""
-        if self.is_open and not self._is_closed:
-            yield from self.cut(b"".join(self._held))
+    def finish(self) -> None:
+        """Raise if the array is not closed."""
         if self._length and not self.is_open:
             raise DataError(f"{self._source.path}: is not a JSON array. Name its format with --format.")
         if self.is_open and not self._is_closed:
@@ -182,7 +189,6 @@ class ArrayCutter:
 
     def _hold(self, data: bytes) -> None:
         self._held, self._length = [data], len(data)
-        self._wanted = 2 * len(data) if self.is_open else 0
 
     def _check_rest(self, rest: bytes) -> None:
         if rest.strip(BLANK):
@@ -192,30 +198,45 @@ class ArrayCutter:
             )
 
 
-def _separators(data: bytes) -> tuple[I64, int | None]:
-    r"""Return where the commas between the elements are, and where the array ends, None if it does not.
+class _Scan:
+    """What is known of the bytes of an array so far: how deep they are, and whether they end inside a string."""
 
-    >>> _separators(b'{"a": [1, 2], "b": "],{\\""}, 3 ]')
-    (array([27]), 31)
-    """
-    array = np.frombuffer(data, np.uint8)
-    marks = np.flatnonzero(_IS_MARK[array])
-    kinds = array[marks]
-    quotes = marks[kinds == ord('"')]
-    if b"\\" in data:
-        quotes = quotes[~_escaped(array, quotes)]
-    outside = marks[kinds != ord('"')]
-    outside = outside[np.searchsorted(quotes, outside) % 2 == 0]
-    kinds = array[outside]
-    steps = np.isin(kinds, _OPENS).astype(np.int64) - np.isin(kinds, _CLOSES)
-    depth = np.cumsum(steps)
-    closed = np.flatnonzero(depth < 0)
-    last = int(closed[0]) if len(closed) else len(outside)
-    commas = outside[:last][(kinds[:last] == ord(",")) & (depth[:last] == 0)]
-    return commas, int(outside[last]) if len(closed) else None
+    def __init__(self) -> None:
+        self._depth, self._is_inside, self._is_escaped = 0, False, False
+
+    def separators(self, chunk: bytes) -> tuple[I64, bool]:
+        r"""Return where in a chunk the elements end, at a comma or at the end of the array, and whether that is there.
+
+        >>> _Scan().separators(b'{"a": [1, 2], "b": "],{\\""}, 3 ]')
+        (array([27, 31]), True)
+        """
+        before = int(self._is_escaped)
+        data = b"\\" * before + chunk
+        array = np.frombuffer(data, np.uint8)
+        marks = np.flatnonzero(_IS_MARK[array])
+        kinds = array[marks]
+        quotes = marks[kinds == ord('"')]
+        if b"\\" in data:
+            quotes = quotes[~_escaped(array, quotes)]
+        outside = marks[kinds != ord('"')]
+        outside = outside[(np.searchsorted(quotes, outside) + self._is_inside) % 2 == 0]
+        kinds = array[outside]
+        depth = np.cumsum(_STEP[kinds]) + self._depth
+        closed = np.flatnonzero(depth < 0)
+        last = int(closed[0]) if len(closed) else len(outside)
+        stops = outside[:last][(kinds[:last] == ord(",")) & (depth[:last] == 0)]
+        self._depth = int(depth[-1]) if len(depth) else self._depth
+        self._is_inside = bool((len(quotes) + self._is_inside) % 2)
+        self._is_escaped = (len(data) - len(data.rstrip(b"\\"))) % 2 == 1
+        return np.append(stops, outside[last : last + 1]) - before, bool(len(closed))
 
 
 _IS_MARK = np.isin(np.arange(256), list(b'"{}[],'))
+_STEP = np.isin(np.arange(256), list(b"{[")).astype(np.int64) - np.isin(np.arange(256), list(b"}]"))
+
+
+def _long_element(source: Input) -> ArrayBlock:
+    return ArrayBlock(b"-,", np.array([0]), np.array([1]), f"an object {source.too_long}")
 
 
 def _escaped(array: NDArray[np.uint8], quotes: I64) -> NDArray[np.bool_]:

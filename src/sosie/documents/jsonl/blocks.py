@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sosie.documents import blocks
-from sosie.documents.blocks import BOM, read_chunks
-from sosie.documents.input import MAX_RECORD, Input
-from sosie.errors import DataError
+from sosie.documents.blocks import BOM, MOST_RECORDS, read_chunks
+from sosie.documents.input import Input
 from sosie.types import I64
 
-LINE_BYTES = MAX_RECORD
 BLANK = b" \t\r\n"
 _OPEN, _CLOSE, _NEWLINE = b"{}\n"
 _IS_BLANK = np.isin(np.arange(256), list(BLANK))
@@ -41,43 +40,71 @@ class Lines:
         return len(self.starts)
 
 
+class LongLine(bytes):
+    """What stands for a line that there is no memory for: a block of its own, and a bad record for this reason."""
+
+    reason: str
+
+    @classmethod
+    def of(cls, source: Input) -> LongLine:
+        """Return what stands for a line of an input."""
+        line = cls(b"-")
+        line.reason = f"a line {source.too_long}"
+        return line
+
+
 def read_blocks(
     source: Input, size: int | None = None, watch: Callable[[int], None] = lambda position: None
 ) -> Iterator[bytes]:
     """Yield the bytes of a file, cut after newlines; a line longer than `size` comes in one larger block.
 
-    `watch` is told how far in the file, as it lies on disk, reading has come.
+    Of a line that is longer than the input's `max_record`, a `LongLine` comes. `watch` is told how far in the file, as
+    it lies on disk, reading has come.
     """
     source.check_unchanged()
-    first, pending, begun, held = True, [b""], 0, 0
+    first, pending, held, is_long = True, [b""], 0, False
     for chunk, position in read_chunks(source, size or blocks.BLOCK_BYTES):
         watch(position)
+        end = chunk.find(b"\n")
+        stop = len(chunk) if end < 0 else end
+        if not is_long and held + stop > source.max_record:
+            parts = [*pending, chunk[:stop]]
+            parts[0] = parts[0].removeprefix(BOM) if first else parts[0]
+            is_long = any(part.strip(BLANK) for part in parts)
+            pending, held, first = [b""], 0, False
+            chunk = chunk if is_long else chunk[stop:]  # blanks before a line mean nothing
+        if is_long:
+            if end < 0:
+                continue
+            yield LongLine.of(source)
+            chunk, is_long = chunk[end + 1 :], False
         cut = chunk.rfind(b"\n") + 1
-        held += len(chunk)
         if not cut:
             pending.append(chunk)
-            if held > (most := min(LINE_BYTES, source.max_record)):
-                raise DataError(
-                    f"{source.path}: the line that begins at byte {begun + 1:,} is longer than "
-                    f"{too_long(most)}. Is this one object per line? Split the line or leave the file out."
-                )
+            held += len(chunk)
             continue
-        begun += held - (len(chunk) - cut)
-        held = len(chunk) - cut
         block = b"".join([*pending, chunk[:cut]])
-        pending = [chunk[cut:]]
-        yield block.removeprefix(BOM) if first else block
+        pending, held = [chunk[cut:]], len(chunk) - cut
+        yield from _of_few_lines(block.removeprefix(BOM) if first else block)
         first = False
     rest = b"".join(pending)
     rest = rest.removeprefix(BOM) if first else rest
-    if rest:
-        yield rest
+    if is_long:
+        yield LongLine.of(source)
+    elif rest:
+        yield from _of_few_lines(rest)
     source.check_unchanged()
 
 
-def too_long(most: int) -> str:
-    """Return how long a record may be, and why if that is for want of memory."""
-    return f"{most >> 20} MiB" + (", the most that there is memory for (--memory)" if most < LINE_BYTES else "")
+def _of_few_lines(block: bytes) -> Iterator[bytes]:
+    """Cut a block of very many lines, each of which may become an object of its own."""
+    if block.count(b"\n") <= MOST_RECORDS:
+        yield block
+        return
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)[MOST_RECORDS - 1 :: MOST_RECORDS] + 1
+    for start, end in pairwise([0, *ends.tolist(), len(block)]):
+        if start < end:
+            yield block[start:end]
 
 
 def find_lines(block: bytes) -> Lines:

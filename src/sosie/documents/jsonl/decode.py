@@ -16,13 +16,14 @@ import pyarrow.json as pj
 from sosie.documents.batch import Records
 from sosie.documents.blocks import is_utf8
 from sosie.documents.columns import Columns, Parsed, parsed_columns, single
-from sosie.documents.jsonl.blocks import Lines, find_lines
+from sosie.documents.jsonl.blocks import Lines, LongLine, find_lines
 from sosie.documents.jsonl.record import NestedTooDeepError, parse_line
 from sosie.documents.nested import nested_schema, pick_either
 from sosie.documents.order import decode_order, order_value
 
 # Arrow's block size and the strings of its parser are counted in 32 bits.
 _ARROW_BYTES = 2**31 - 2
+_KNOWN = 1024
 _NOT_FINITE = re.compile(rb"(?:NaN|Inf(?:inity)?)(?:[,}\] \t\r]|$)")
 
 
@@ -32,8 +33,16 @@ def decode_block(block: bytes, columns: Columns) -> Records:
     >>> decode_block(b'{"text": "a"}\n\n{"text": 1}\n', Columns("text")).problems
     {1: "'text' is a number, not text"}
     """
+    if isinstance(block, LongLine):
+        return bad_record(block.reason, columns)
     lines = find_lines(block)
     return parse_whole(block, lines, columns) or parse_each(block, lines, columns)
+
+
+def bad_record(reason: str, columns: Columns) -> Records:
+    """Return one record, on one line, that cannot be used and was not kept."""
+    texts, ids, order = parsed_columns([], columns)
+    return Records(1, texts, ids, np.empty(0, np.int64), {0: reason}, None, 1, None, order)
 
 
 def parse_whole(block: bytes, lines: Lines, columns: Columns) -> Records | None:
@@ -50,7 +59,7 @@ def parse_whole(block: bytes, lines: Lines, columns: Columns) -> Records | None:
         order, unread = decode_order(order, columns.order)
     problems = {}
     for position in sorted({*np.flatnonzero(null).tolist(), *_not_finite(block, lines), *unread}):
-        outcome = _parse_one(block, lines, position, columns)
+        outcome = _parse_one(block[lines.starts[position] : lines.ends[position]], columns)
         if isinstance(outcome, str):
             problems[position] = outcome
         elif null[position] or position in unread:
@@ -63,18 +72,21 @@ def parse_each(block: bytes, lines: Lines, columns: Columns) -> Records:
     good: list[int] = []
     parsed: list[Parsed] = []
     problems: dict[int, str] = {}
-    for position in range(len(lines)):
-        outcome = _parse_one(block, lines, position, columns)
+    known: dict[bytes, str] = {}  # the reasons of bad lines: a flood of them repeats itself
+    for position, (start, end) in enumerate(zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)):
+        line = block[start:end]
+        outcome = known.get(line) or _parse_one(line, columns)
         if isinstance(outcome, str):
             problems[position] = outcome
+            if len(known) < _KNOWN:
+                known[line] = outcome
         else:
             good.append(position)
             parsed.append(outcome)
     return _records(block, lines, np.array(good, np.int64), parsed_columns(parsed, columns), problems)
 
 
-def _parse_one(block: bytes, lines: Lines, position: int, columns: Columns) -> Parsed | str:
-    line = block[lines.starts[position] : lines.ends[position]]
+def _parse_one(line: bytes, columns: Columns) -> Parsed | str:
     try:
         return parse_line(line, columns)
     except NestedTooDeepError:
@@ -154,9 +166,10 @@ def _before(block: bytes, at: int) -> bytes:
 def _records(
     block: bytes, lines: Lines, accepted: Any, columns: tuple[Any, Any, Any], problems: dict[int, str]
 ) -> Records:
+    starts, ends = lines.starts.data, lines.ends.data  # numbers come faster from these than from arrays
+
     def raw(position: int) -> str:
-        line = block[lines.starts[position] : lines.ends[position]]
-        return line.rstrip(b"\r").decode("utf-8", "backslashreplace")
+        return block[starts[position] : ends[position]].rstrip(b"\r").decode("utf-8", "backslashreplace")
 
     texts, ids, order = columns
     return Records(len(lines), texts, ids, accepted, problems, lines.numbers, lines.total, raw, order)

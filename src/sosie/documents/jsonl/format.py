@@ -13,7 +13,7 @@ from sosie.documents.input import Input
 from sosie.documents.jsonl.array import ArrayBlock, read_array, settle_json
 from sosie.documents.jsonl.array_write import split_array
 from sosie.documents.jsonl.blocks import find_lines, read_blocks
-from sosie.documents.jsonl.decode import decode_block
+from sosie.documents.jsonl.decode import bad_record, decode_block
 from sosie.documents.jsonl.record import Members, members_of, parse_line
 from sosie.documents.jsonl.write import split_lines
 from sosie.documents.share import Share
@@ -41,6 +41,10 @@ class JsonLines(Format[bytes]):
     ) -> Iterator[bytes]:
         """Yield blocks of lines."""
         return read_blocks(source, watch=watch)
+
+    def held(self, piece: bytes) -> int:
+        """Return the size of a piece."""
+        return len(piece)
 
     def decode(self, piece: bytes, columns: Columns) -> Records:
         """Decode a block of lines."""
@@ -82,8 +86,14 @@ class JsonArray(Format[ArrayBlock]):
         """Yield blocks of elements."""
         return read_array(source, watch=watch)
 
+    def held(self, piece: ArrayBlock) -> int:
+        """Return the size of a piece."""
+        return len(piece.data)
+
     def decode(self, piece: ArrayBlock, columns: Columns) -> Records:
         """Decode a block of elements as lines."""
+        if piece.problem is not None:
+            return bad_record(piece.problem, columns)
         return decode_block(piece.lines(), columns)
 
     def fetch(self, piece: ArrayBlock, wanted: I64, columns: Columns) -> tuple[int, list[tuple[I64, Records]]]:

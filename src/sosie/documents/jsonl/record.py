@@ -105,7 +105,10 @@ def members_of(line: bytes) -> Members | None:
 
 def _load(line: bytes) -> Members | str:
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=Members, parse_constant=_refuse, parse_int=_integer)
+        text = line.decode("utf-8")
+        if text.startswith("\ufeff"):
+            raise json.JSONDecodeError("Unexpected byte order mark", text, 0)
+        value = _DECODER.decode(text)
     except UnicodeDecodeError as error:
         return f"invalid UTF-8 (byte {error.start + 1} of the line)"
     except json.JSONDecodeError as error:
@@ -123,6 +126,9 @@ def _refuse(literal: str) -> None:
 
 def _integer(digits: str) -> int | _Huge:
     return int(digits) if len(digits) <= 20 else _Huge(digits)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=Members, parse_constant=_refuse, parse_int=_integer)
 
 
 def _wrong_id(value: Any, columns: Columns) -> str | None:

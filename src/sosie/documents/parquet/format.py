@@ -36,6 +36,10 @@ class ParquetFile(Format[Any]):
         """Yield batches."""
         return read_parquet(source, names, _ROWS, threads, watch)
 
+    def held(self, piece: Any) -> int:
+        """Return the size of a piece."""
+        return int(piece.nbytes)
+
     def decode(self, piece: Any, columns: Columns) -> Records:
         """Check the columns of a batch."""
         return decode_columns(piece, columns)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from sosie.documents.input import Input
 from sosie.documents.nested import is_text, pick
 from sosie.documents.parquet.footer import Footer, read_footer
-from sosie.documents.parquet.rows import plan_pieces, unpack
+from sosie.documents.parquet.rows import claimed_bytes, plan_pieces, unpack
 from sosie.documents.tables.names import check_text_names
 from sosie.documents.tables.slices import rows_per_slice, text_bytes
 from sosie.errors import DataError
@@ -62,6 +62,7 @@ def read_parquet(
     `watch` is told how far in the file reading has come, judged by the rows.
     """
     footer, schema = footer_of(source), read_schema(source)
+    source.check_expansion(claimed_bytes(footer, names))
     with _named(source):
         plan = plan_pieces(footer, schema, source, names, batch_size)
     done = expanded = 0

@@ -33,6 +33,16 @@ class Plan:
     packed: list[str]
 
 
+def claimed_bytes(footer: Footer, names: list[str] | None) -> int:
+    """Return how many bytes of text there are at least once pages are unpacked, as the footer says, but for lengths."""
+    return sum(
+        max(0, chunk.unpacked - 4 * group.rows)
+        for group in footer.groups
+        for chunk in group.chunks
+        if chunk.type == "BYTE_ARRAY" and (names is None or chunk.path in names)
+    )
+
+
 def plan_pieces(footer: Footer, schema: Any, source: Input, names: list[str] | None, most: int) -> Plan:
     """Plan pieces of about `PIECE_BYTES` in the largest row group, and at most about `WORST_BYTES` in any case."""
     rows, packed, suspects = most, set(), {}

@@ -14,10 +14,11 @@ from sosie.documents import blocks
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.html import PageError, read_page
-from sosie.documents.input import DocumentFiles, Entry, Input
+from sosie.documents.input import MAX_FILE, DocumentFiles, Entry, Input
 from sosie.documents.places.remote import is_url, open_file, size_and_stamp
 from sosie.errors import DataError, UsageError
 from sosie.parallel import ordered_map
+from sosie.storage.size import show_size
 from sosie.types import I64
 
 # What `Entry.format` says of a page.
@@ -60,13 +61,18 @@ def files_of(source: Input) -> DocumentFiles:
     return source.files
 
 
-def read_texts(files: DocumentFiles, watch: Callable[[int], None] = lambda position: None) -> Iterator[TextBlock]:
-    """Yield the contents of the files, several at a time; one that is not as it was listed is an error."""
+def read_texts(
+    files: DocumentFiles, most: int = MAX_FILE, watch: Callable[[int], None] = lambda position: None
+) -> Iterator[TextBlock]:
+    """Yield the contents of the files, several at a time; one that is not as it was listed is an error.
+
+    One of more than `most` bytes is not read.
+    """
     first = position = held = 0
     contents: list[bytes] = []
     problems: dict[int, str] = {}
     pages: list[bool] = []
-    for entry, content in _contents(files.entries):
+    for entry, content in _contents([_readable(entry, most) for entry in files.entries]):
         pages.append(entry.format == HTML)
         if entry.problem is not None:
             problems[len(contents)] = entry.problem
@@ -133,6 +139,14 @@ def _plain(content: bytes, encoding: str | None) -> bytes:
     except UnicodeError as error:
         place = f"byte {error.start + 1} of the file" if isinstance(error, UnicodeDecodeError) else str(error)
         raise _UndecodableError(f"invalid {encoding} ({place})") from error
+
+
+def _readable(entry: Entry, most: int) -> Entry:
+    """Return an entry that says so if it has more bytes than there is memory for."""
+    if entry.problem is not None or entry.size <= most:
+        return entry
+    sizes = f"a file of {show_size(entry.size)}; there is memory for {show_size(most)}"
+    return replace(entry, problem=f"{sizes}: allow more with --memory, or split it")
 
 
 def _contents(entries: list[Entry]) -> Iterator[tuple[Entry, bytes]]:

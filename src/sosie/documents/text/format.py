@@ -36,7 +36,12 @@ class TextFiles(Format[TextBlock]):
         self, source: Input, names: list[str] | None, threads: int | None, watch: Callable[[int], None]
     ) -> Iterator[TextBlock]:
         """Yield the contents of several files at a time."""
-        return (replace(block, encoding=source.encoding) for block in read_texts(files_of(source), watch))
+        texts = read_texts(files_of(source), source.max_file, watch)
+        return (replace(block, encoding=source.encoding) for block in texts)
+
+    def held(self, piece: TextBlock) -> int:
+        """Return the size of a piece."""
+        return sum(map(len, piece.contents))
 
     def decode(self, piece: TextBlock, columns: Columns) -> Records:
         """Check the texts, extract the pages."""

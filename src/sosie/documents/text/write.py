@@ -47,7 +47,7 @@ class FilePortion:
 
 
 def _portions(share: Share, files: DocumentFiles, folders: dict[int, Path]) -> Iterator[FilePortion]:
-    for block in read_texts(files):
+    for block in read_texts(files, share.source.max_file):
         place = share.places(block.first, len(block))
         names = files.names[block.first : block.first + len(block)]
         yield FilePortion(block.contents, names, block.labels, place, folders, share.columns(block.first, place))

@@ -13,7 +13,6 @@ from sosie.documents import blocks
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.input import Input
-from sosie.documents.warc import headers
 from sosie.documents.warc.headers import HEAD_BYTES, BrokenRecordError, read_head, read_id, too_large
 from sosie.documents.warc.members import MAGIC, MEMBERS, Member
 from sosie.documents.warc.payload import read_text
@@ -44,10 +43,14 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class WarcBlock:
-    """Consecutive records; record `numbers[i]` of the block, counted from 0, is document i."""
+    """Consecutive records; record `numbers[i]` of the block, counted from 0, is document i.
+
+    `most` is how many bytes there may be of a record once it is unpacked.
+    """
 
     spans: list[Span]
     numbers: I64
+    most: int
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -55,7 +58,7 @@ class WarcBlock:
     def take(self, positions: I64) -> WarcBlock:
         """Return a block of these documents alone."""
         chosen = [self.spans[number] for number in self.numbers[positions].tolist()]
-        return WarcBlock(chosen, np.arange(len(chosen)))
+        return WarcBlock(chosen, np.arange(len(chosen)), self.most)
 
 
 def read_warc(source: Input, watch: Callable[[int], None] = lambda position: None) -> Iterator[WarcBlock]:
@@ -68,11 +71,11 @@ def read_warc(source: Input, watch: Callable[[int], None] = lambda position: Non
         held += len(span.record)
         if held >= blocks.BLOCK_BYTES or len(spans) == _RECORDS:
             watch(span.end)
-            yield _block(spans)
+            yield _block(spans, source)
             spans, held = [], 0
     watch(source.size)
     if spans:
-        yield _block(spans)
+        yield _block(spans, source)
     source.check_unchanged()
 
 
@@ -86,7 +89,7 @@ def decode_warc(block: WarcBlock, columns: Columns) -> Records:
             if span.problem is not None:
                 raise BrokenRecordError(span.problem)
             name = read_id(span.record) if columns.id is not None else ""
-            text = read_text(span.record, columns.html)
+            text = read_text(span.record, columns.html, block.most)
         except BrokenRecordError as error:
             problems[position] = str(error)
         texts.append(text)
@@ -99,8 +102,8 @@ def decode_warc(block: WarcBlock, columns: Columns) -> Records:
     return records.without(problems)
 
 
-def _block(spans: list[Span]) -> WarcBlock:
-    return WarcBlock(spans, np.flatnonzero([span.is_document for span in spans]))
+def _block(spans: list[Span], source: Input) -> WarcBlock:
+    return WarcBlock(spans, np.flatnonzero([span.is_document for span in spans]), source.max_record)
 
 
 def _spans(source: Input) -> Iterator[Span]:
@@ -118,11 +121,11 @@ def _spans(source: Input) -> Iterator[Span]:
             start = 0
             while start < source.size:
                 try:
-                    member = kind(file, start)
+                    member = kind(file, start, source.max_record)
                     member.tally = tally
-                    span = _span(member, start)
+                    span = _span(member, start, source.max_record)
                 except BrokenRecordError as error:
-                    span = Span(start, _resume(kind, file, start + 1, source.size), problem=str(error))
+                    span = Span(start, _resume(kind, file, start + 1, source), problem=str(error))
                 yield span
                 start = span.end
     except OSError as error:
@@ -131,29 +134,29 @@ def _spans(source: Input) -> Iterator[Span]:
         ) from error
 
 
-def _span(member: Member, start: int) -> Span:
+def _span(member: Member, start: int, most: int) -> Span:
     first = member.peek(HEAD_BYTES)
     if not first:
         return Span(start, member.finish())
     head = read_head(first)
     size = head.size + head.length
-    is_too_large = size > headers.RECORD_LIMIT
+    is_too_large = size > most
     record = member.read(size) if head.is_document and not is_too_large else b""
     found = len(record) or member.skip(size)
     if found < size:
         raise BrokenRecordError(f"cut short: {found} of {size} bytes")
-    return Span(start, member.finish(), record, str(too_large()) if head.is_document and is_too_large else None)
+    return Span(start, member.finish(), record, str(too_large(most)) if head.is_document and is_too_large else None)
 
 
-def _resume(kind: type[Member], file: IO[bytes], start: int, size: int) -> int:
+def _resume(kind: type[Member], file: IO[bytes], start: int, source: Input) -> int:
     """Return where the next record begins, the end of the file if there is none."""
     for found in _occurrences(kind.MARKER, file, max(0, start - kind.LEAD)):
         try:
-            if kind(file, found + kind.LEAD).read(len(MAGIC)) == MAGIC:
+            if kind(file, found + kind.LEAD, source.max_record).read(len(MAGIC)) == MAGIC:
                 return found + kind.LEAD
         except BrokenRecordError:
             continue
-    return size
+    return source.size
 
 
 def _occurrences(marker: bytes, file: IO[bytes], start: int) -> Iterator[int]:

@@ -37,6 +37,10 @@ class WebArchive(Format[WarcBlock]):
         """Yield several records at a time."""
         return read_warc(source, watch)
 
+    def held(self, piece: WarcBlock) -> int:
+        """Return the size of a piece."""
+        return sum(len(span.record) for span in piece.spans)
+
     def decode(self, piece: WarcBlock, columns: Columns) -> Records:
         """Unpack and extract the texts."""
         return decode_warc(piece, columns)

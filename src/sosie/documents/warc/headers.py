@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from sosie.documents.input import MAX_RECORD
 from sosie.errors import UsageError
+from sosie.storage.size import show_size
 
 # The name of the ids, as that of a column is.
 RECORD_ID = "WARC-Record-ID"
-# The most that is read of a record, packed or unpacked.
-RECORD_LIMIT = 256 << 20
 HEAD_BYTES = 64 << 10
 _HEADERS = 32 << 10
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
@@ -83,9 +83,10 @@ def open_zstd(file: Any) -> Any:
     return load_fastwarc()[1].ZstdReader(file)
 
 
-def too_large() -> BrokenRecordError:
-    """Return the error that says so."""
-    return BrokenRecordError(f"more than {RECORD_LIMIT >> 20} MiB, the most that is read of a record")
+def too_large(most: int) -> BrokenRecordError:
+    """Return the error that says that a record has more bytes, packed or unpacked, than are read of one."""
+    why = "is read of a record" if most >= MAX_RECORD else "there is memory for (--memory)"
+    return BrokenRecordError(f"more than {show_size(most)}, the most that {why}")
 
 
 def read_headers(record: bytes, start: int) -> tuple[Any, int]:

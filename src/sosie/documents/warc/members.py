@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import IO, ClassVar
 
-from sosie.documents.warc import headers
 from sosie.documents.warc.headers import BrokenRecordError, open_zstd
 from sosie.documents.warc.zstd_frames import FRAME, frame_end, is_skippable, read_dictionary
 
@@ -22,7 +21,8 @@ _SEPARATOR = b"\r\n\r\n"
 class Member(ABC):
     """One record, read from where it begins; others may begin `LEAD` bytes after a `MARKER`.
 
-    If there is a `tally`, it is told how many bytes come of unpacking.
+    At most `most` bytes of it are held while they are packed. If there is a `tally`, it is told how many bytes come of
+    unpacking.
     """
 
     MARKER: ClassVar[bytes]
@@ -30,7 +30,7 @@ class Member(ABC):
     tally: Callable[[int], None] | None = None
 
     @abstractmethod
-    def __init__(self, file: IO[bytes], start: int) -> None: ...
+    def __init__(self, file: IO[bytes], start: int, most: int) -> None: ...
 
     @abstractmethod
     def peek(self, size: int) -> bytes:
@@ -55,7 +55,7 @@ class PlainMember(Member):
     MARKER = _SEPARATOR + MAGIC
     LEAD = len(_SEPARATOR)
 
-    def __init__(self, file: IO[bytes], start: int) -> None:
+    def __init__(self, file: IO[bytes], start: int, most: int) -> None:
         self._file = file
         self._start = file.seek(start)
 
@@ -129,7 +129,7 @@ class GzipMember(PackedMember):
 
     MARKER = b"\x1f\x8b\x08"
 
-    def __init__(self, file: IO[bytes], start: int) -> None:
+    def __init__(self, file: IO[bytes], start: int, most: int) -> None:
         self._file = file
         self._file.seek(start)
         self._stream = zlib.decompressobj(31)
@@ -159,14 +159,14 @@ class ZstdMember(PackedMember):
 
     MARKER = FRAME
 
-    def __init__(self, file: IO[bytes], start: int) -> None:
+    def __init__(self, file: IO[bytes], start: int, most: int) -> None:
         try:
             self._end = frame_end(file, start)
             dictionary = read_dictionary(file) if start else b""
         except ValueError as error:
             raise BrokenRecordError(f"damaged zstd ({error})") from error
         file.seek(start)
-        frame = file.read(min(self._end - start, headers.RECORD_LIMIT))
+        frame = file.read(min(self._end - start, most))
         self._is_whole = len(frame) == self._end - start
         self._stream = io.BytesIO() if is_skippable(frame) else open_zstd(io.BytesIO(dictionary + frame))
 
