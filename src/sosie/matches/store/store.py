@@ -14,7 +14,7 @@ from sosie.index.flips import FlipModel
 from sosie.index.probe_search import Calibration, ProbeSearch, choose_probes
 from sosie.kernels.tables.vosh import WIDEST
 from sosie.matches.store.by_probes import probe_tiles, probing
-from sosie.matches.store.files import SIGNER, StoreState, changing, commit, read_store
+from sosie.matches.store.files import SIGNER, changing, commit, read_store
 from sosie.matches.store.fitting import check_fits, check_ids
 from sosie.matches.store.ids import RunIds, kind_of_ids, plain_ids
 from sosie.matches.store.matching import Matching, longest_run, search_of
@@ -120,8 +120,8 @@ class SignatureStore:
 
     def append(self, batch: Signatures) -> None:
         """Append a batch, in one step; an id that is known raises, and then nothing is appended."""
-        with changing(self.path, self._state) as state:
-            self._append(state, batch)
+        with changing(self.path, self._state) as self._state:
+            self._append(self._checked(batch), batch)
 
     def match_and_append(
         self,
@@ -140,12 +140,12 @@ class SignatureStore:
         process ends there, nothing is appended, and the same matches are found again.
         """
         how = Matching(radius, first, search_of(probes, blocks), blocks, self._flips, threads)
-        with changing(self.path, self._state) as state:
-            own = self._checked(state, batch)
-            matches = how.matches(state, batch, own)
+        with changing(self.path, self._state) as self._state:
+            own = self._checked(batch)
+            matches = how.matches(self._state, batch, own)
             if receive is not None:
                 receive(matches)
-            self._append(state, batch, own)
+            self._append(own, batch)
         return matches
 
     def calibrate(
@@ -182,19 +182,20 @@ class SignatureStore:
         probes, reached, measured = choose_probes(places, asked, recall, first=first)
         return Calibration(probes, reached, measured, radius, first, len(search.header), queries.volatility is not None)
 
-    def _checked(self, state: StoreState, batch: Signatures) -> StoreRun:
+    def _checked(self, batch: Signatures) -> StoreRun:
         """Return a batch as a run, if it can be appended."""
-        check_fits(state, batch, self.path)
+        check_fits(self._state, batch, self.path)
         if self._given is not None and batch.digest not in (None, self._given.digest):
             raise MismatchError(f"the batch was made by {batch.digest}, not by the signer {self._given.digest}")
         ids = None if batch.numbered else RunIds.of(plain_ids(batch))
-        check_ids(state, batch, ids, self.path)
-        return StoreRun.of(batch, state.rows, ids)
+        check_ids(self._state, batch, ids, self.path)
+        return StoreRun.of(batch, self._state.rows, ids)
 
-    def _append(self, state: StoreState, batch: Signatures, own: StoreRun | None = None) -> None:
-        own = own or self._checked(state, batch)
+    def _append(self, own: StoreRun, batch: Signatures) -> None:
+        """Write a batch to the store, which is claimed."""
         if not len(batch):
             return
+        state = self._state
         if not state.rows:
             state = replace(state, bits=batch.bits, id_type=kind_of_ids(batch))
         if state.space is None:
