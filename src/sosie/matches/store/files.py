@@ -61,8 +61,7 @@ def read_store(path: Path, known: StoreState | None = None) -> StoreState:
     A directory without a manifest is an empty store, if there is nothing else in it.
     """
     for _ in range(_TRIES):
-        if not (path / MANIFEST).exists():
-            _check_empty(path)
+        if _is_empty(path):
             return StoreState()
         before = checksum_of(path, KIND)
         if known is not None and known.checksum == before:
@@ -83,6 +82,7 @@ def changing(path: Path, known: StoreState) -> Iterator[StoreState]:
     they were killed is removed.
     """
     with naming(path):
+        new = not path.exists()
         path.mkdir(parents=True, exist_ok=True)
         try:
             with claimed(path, "store"):
@@ -90,9 +90,9 @@ def changing(path: Path, known: StoreState) -> Iterator[StoreState]:
                 _remove_leftovers(path, state)
                 yield state
         finally:
-            if not os.listdir(path):
+            if new:
                 with suppress(OSError):
-                    os.rmdir(path)
+                    os.rmdir(path)  # if nothing is in it
 
 
 def commit(path: Path, state: StoreState, own: StoreRun, signer: Signer | None) -> StoreState:
@@ -124,6 +124,7 @@ def commit(path: Path, state: StoreState, own: StoreRun, signer: Signer | None) 
         entries = [{"name": run.folder, "crc32": run.checksum, "count": len(run)} for run in grown]
         meta = {"bits": state.bits, "space": state.space, "id_type": state.id_type, "signer": kept, "runs": entries}
         write_artefact(hidden / "manifest", KIND, {}, digest=state.digest, meta=meta)
+        checksum = checksum_of(hidden / "manifest", KIND)
         _replace_manifest(path, hidden)
     except BaseException:
         for each in placed:
@@ -133,7 +134,7 @@ def commit(path: Path, state: StoreState, own: StoreRun, signer: Signer | None) 
         shutil.rmtree(hidden, ignore_errors=True)
     for run in merged:
         shutil.rmtree(path / run.folder, ignore_errors=True)
-    return replace(state, runs=grown, signer=kept, checksum=checksum_of(path, KIND))
+    return replace(state, runs=grown, signer=kept, checksum=checksum)
 
 
 def _place(new: Path, final: Path, placed: list[Path]) -> None:
@@ -196,18 +197,20 @@ def _opened(path: Path, name: str, first: int, state: StoreState, checksum: int)
     return replace(run, folder=name, checksum=checksum)
 
 
-def _check_empty(path: Path) -> None:
-    """Refuse a directory that is no store, and holds something else."""
+def _is_empty(path: Path) -> bool:
+    """Whether there is no manifest yet; a directory that is no store, and holds something else, is refused."""
     try:
-        others = [name for name in os.listdir(path) if not _OURS.fullmatch(name)]
+        names = os.listdir(path)
     except FileNotFoundError:
-        return
+        return True
     except NotADirectoryError as error:
         raise UsageError(f"{path}: is a file. Name the directory of a store, or a new one.") from error
-    if others:
+    others = [name for name in names if not _OURS.fullmatch(name)]
+    if others and MANIFEST not in others:
         raise UsageError(
             f"{path}: is not a store, and holds other files ({sorted(others)[0]}). Name a store, or a new directory."
         )
+    return not others
 
 
 def _remove_leftovers(path: Path, state: StoreState) -> None:
