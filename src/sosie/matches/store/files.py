@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -58,7 +59,7 @@ class StoreState:
 def read_store(path: Path, known: StoreState | None = None) -> StoreState:
     """Return what a store holds, every file of it checked; those that are known already are not read again.
 
-    A directory without a manifest is an empty store, if there is nothing else in it.
+    An empty directory is an empty store.
     """
     for _ in range(_TRIES):
         if _is_empty(path):
@@ -84,15 +85,16 @@ def changing(path: Path, known: StoreState) -> Iterator[StoreState]:
     with naming(path):
         new = not path.exists()
         path.mkdir(parents=True, exist_ok=True)
-        try:
-            with claimed(path, "store"):
-                state = read_store(path, known)
-                _remove_leftovers(path, state)
+        with claimed(path, "store"):
+            state = read_store(path, known)
+            if state.checksum is None:
+                state = _created(path)
+            _remove_leftovers(path, state)
+            try:
                 yield state
-        finally:
-            if new:
-                with suppress(OSError):
-                    os.rmdir(path)  # if nothing is in it
+            finally:
+                if new:
+                    _remove_if_empty(path)
 
 
 def commit(path: Path, state: StoreState, own: StoreRun, signer: Signer | None) -> StoreState:
@@ -122,9 +124,7 @@ def commit(path: Path, state: StoreState, own: StoreRun, signer: Signer | None) 
             _place(hidden / SIGNER, path / SIGNER, placed)
             kept = checksum_of(path / SIGNER, SIGNER_KIND)
         entries = [{"name": run.folder, "crc32": run.checksum, "count": len(run)} for run in grown]
-        meta = {"bits": state.bits, "space": state.space, "id_type": state.id_type, "signer": kept, "runs": entries}
-        write_artefact(hidden / "manifest", KIND, {}, digest=state.digest, meta=meta)
-        checksum = checksum_of(hidden / "manifest", KIND)
+        checksum = _write_manifest(hidden, replace(state, signer=kept), entries)
         _replace_manifest(path, hidden)
     except BaseException:
         for each in placed:
@@ -140,6 +140,34 @@ def commit(path: Path, state: StoreState, own: StoreRun, signer: Signer | None) 
 def _place(new: Path, final: Path, placed: list[Path]) -> None:
     os.rename(new, final)
     placed.append(final)
+
+
+def _created(path: Path) -> StoreState:
+    """Write the manifest of a store without rows: from then on, a store whose manifest is missing is damaged."""
+    hidden, state = path / f".new-{secrets.token_hex(4)}", StoreState()
+    try:
+        hidden.mkdir(0o700)
+        checksum = _write_manifest(hidden, state, [])
+        _replace_manifest(path, hidden)
+        sync(path.parent)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+    return replace(state, checksum=checksum)
+
+
+def _remove_if_empty(path: Path) -> None:
+    """Remove a store that was made for nothing."""
+    with suppress(OSError, StorageError):
+        if not read_manifest(path, KIND)["runs"]:
+            (path / MANIFEST).unlink()
+            os.rmdir(path)
+
+
+def _write_manifest(hidden: Path, state: StoreState, entries: list[dict[str, Any]]) -> int:
+    """Write a manifest that lists runs, and return its checksum."""
+    described = {name: getattr(state, name) for name in ("bits", "space", "id_type", "signer")}
+    write_artefact(hidden / "manifest", KIND, {}, digest=state.digest, meta={**described, "runs": entries})
+    return checksum_of(hidden / "manifest", KIND)
 
 
 def _replace_manifest(path: Path, hidden: Path) -> None:
@@ -162,9 +190,12 @@ def _replace_manifest(path: Path, hidden: Path) -> None:
 
 def _read(path: Path, known: StoreState | None) -> StoreState:
     manifest = read_manifest(path, KIND)
-    held = {} if known is None else {(run.folder, run.checksum, run.first): run for run in known.runs}
+    held = {}
+    if known is not None:
+        held = {(run.folder, run.checksum, run.first, known.bits, known.id_type): run for run in known.runs}
     try:
-        bits, kind = whole("bits", manifest["bits"], 1, _WIDEST), manifest["id_type"]
+        least = 1 if manifest["runs"] else 0
+        bits, kind = whole("bits", manifest["bits"], least, _WIDEST), manifest["id_type"]
         digest, space, signer, entries = (manifest[name] for name in ("digest", "space", "signer", "runs"))
         if kind not in (NUMBER, TEXT) or not all(each is None or isinstance(each, str) for each in (digest, space)):
             raise StorageError("ids, digest or space are described wrongly")
@@ -176,7 +207,7 @@ def _read(path: Path, known: StoreState | None) -> StoreState:
             if not isinstance(name, str) or not _RUN_NAME.fullmatch(name):
                 raise StorageError(f"{name!r} is no name of a run")
             whole("rows of a run", entry["count"], 1, ROWS)
-            run = held.get((name, checksum, first)) or _opened(path, name, first, state, checksum)
+            run = held.get((name, checksum, first, bits, kind)) or _opened(path, name, first, state, checksum)
             if len(run) != entry["count"]:
                 raise StorageError(f"{name} has {len(run)} rows instead of {entry['count']}")
             runs.append(run)
@@ -200,17 +231,26 @@ def _opened(path: Path, name: str, first: int, state: StoreState, checksum: int)
 def _is_empty(path: Path) -> bool:
     """Whether there is no manifest yet; a directory that is no store, and holds something else, is refused."""
     try:
-        names = os.listdir(path)
-    except FileNotFoundError:
-        return True
-    except NotADirectoryError as error:
-        raise UsageError(f"{path}: is a file. Name the directory of a store, or a new one.") from error
+        with naming(path):
+            names = os.listdir(path)
+    except StorageError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return True
+        if isinstance(error.__cause__, NotADirectoryError):
+            raise UsageError(f"{path}: is a file. Name the directory of a store, or a new one.") from error
+        raise
+    if MANIFEST in names:
+        return False
+    if any(_OURS.fullmatch(name) and not name.startswith(".") for name in names):
+        raise StorageError(
+            f"{path / MANIFEST}: is missing, so nobody knows which runs are whole. Restore a copy of it."
+        )
     others = [name for name in names if not _OURS.fullmatch(name)]
-    if others and MANIFEST not in others:
+    if others:
         raise UsageError(
             f"{path}: is not a store, and holds other files ({sorted(others)[0]}). Name a store, or a new directory."
         )
-    return not others
+    return True
 
 
 def _remove_leftovers(path: Path, state: StoreState) -> None:
