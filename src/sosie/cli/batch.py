@@ -61,9 +61,10 @@ BATCH = {
 def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Match NEW with the signatures in STORE and with what is before it in NEW, and append it to STORE, in one step.
 
-    NEW is documents (see `sosie dedup`), or one directory that `sosie sign` wrote. A store that is not there is made,
-    and documents are signed as the options say; from then on, all are signed like the first ones. Matches are
-    candidates: query, id, rank and distance. The file of matches is there before the batch is in the store.
+    NEW is documents (every format that INPUT of `sosie dedup` has), or one directory that `sosie sign` wrote. A store
+    that is not there is made, and documents are signed as the options say; from then on, all are signed like the first
+    ones. Matches are candidates: query, id, rank and distance. The file of matches is there before the batch is in the
+    store.
     """
     form = format_of(options["form"], options["output"])
     check_file(options["output"], options["overwrite"])
