@@ -32,8 +32,8 @@ from sosie.storage.durable import naming, sync
 from sosie.storage.manifest import MANIFEST, checksum_of, read_artefact, read_manifest, write_artefact
 
 KIND, RUN, SIGNER = "store", "store-run", "signer"
-_OURS = re.compile(r"\.new-[0-9a-f]{8}|run-[0-9a-f]{16}|signer")
-_RUN_NAME = re.compile(r"run-[0-9a-f]{16}")
+_OURS = re.compile(r"\.new-[0-9a-f]{8}|run-[0-9]{1,20}-[0-9]{1,10}|signer")
+_RUN_NAME = re.compile(r"run-[0-9]{1,20}-[0-9]{1,10}")
 _TRIES = 20
 _WIDEST = 1 << 30  # bits
 
@@ -102,15 +102,17 @@ def commit(path: Path, state: StoreState, own: StoreRun, signer: Signer | None) 
 
     It is in or not in: if anything fails, the store is as it was.
     """
-    hidden, name = path / f".new-{secrets.token_hex(4)}", f"run-{secrets.token_hex(8)}"
+    hidden = path / f".new-{secrets.token_hex(4)}"
     merged: tuple[StoreRun, ...] = ()
     placed: list[Path] = []
 
     def build(first: int, runs: tuple[StoreRun, ...]) -> StoreRun:
         nonlocal merged
         merged = runs
-        if len(own) + sum(map(len, runs)) > ROWS:
+        count = len(own) + sum(map(len, runs))
+        if count > ROWS:
             raise UsageError(f"{path}: a run holds up to {ROWS:,} rows: use several stores")
+        name = f"run-{first}-{count}"  # no other run of the store begins there and has as many rows
         write_run(hidden / "run", RUN, (*runs, own), hidden)
         _place(hidden / "run", path / name, placed)
         return _opened(path, name, first, state, checksum_of(path / name, RUN))
