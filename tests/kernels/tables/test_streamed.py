@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.oracle_hamming import KINDS, signatures
 
 from sosie.arrays import read_only
+from sosie.kernels.tables.hits import Hits, lowest_rows
 from sosie.kernels.tables.streamed import (
     Asked,
     Probes,
@@ -110,3 +111,11 @@ def test_where_a_lead_would_stand():
 def test_what_is_in_order(words, rows, right):
     made = read_only(np.array(words, np.uint64).reshape(-1, 1)), read_only(np.array(rows, np.uint32))
     assert is_sorted(*made, 64) == right
+
+
+def test_the_lowest_row_of_each_query():
+    rng = np.random.default_rng(0)
+    queries, rows = rng.integers(0, 40, 90).astype(np.int32), rng.permutation(90)
+    places = lowest_rows(Hits(queries, rows, np.zeros(90, np.int32)), 50).tolist()
+    assert [queries[place] for place in places] == sorted(set(queries.tolist()))
+    assert all(rows[place] == rows[queries == queries[place]].min() for place in places)

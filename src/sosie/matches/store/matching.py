@@ -62,7 +62,7 @@ class Matching:
             tiles = probe_tiles(batch, search, longest, self.threads)
             recall = self._recall(search, batch)
         found, counters = streaming.past(tiles, state.runs.runs)
-        return _answer(found, batch, counters, recall, own)
+        return _answer(found, batch, counters, recall)
 
     def _recall(self, search: Probing, batch: Signatures) -> float | None:
         if search.complete:
@@ -72,13 +72,11 @@ class Matching:
         return known.recall if isinstance(known, Calibration) and known.holds(*asked) else None
 
 
-def _answer(
-    found: list[Found], batch: Signatures, counters: dict[str, int], recall: float | None, own: StoreRun | None
-) -> Matches:
+def _answer(found: list[Found], batch: Signatures, counters: dict[str, int], recall: float | None) -> Matches:
     """Return what was found in the order of matches, with rows and ids instead of places."""
     parts = [Hits(each.hits.queries, each.run.rows_at(each.hits.rows), each.hits.distances) for each in found]
     hits = concat_hits(parts)
-    hits = take_hits(hits, np.argsort(hits.rows, kind="stable"))
+    hits = take_hits(hits, np.argsort(hits.rows))  # those of one query have different rows
     offsets, rows, distances = sort_hits(hits, len(batch), batch.bits)
     runs = {each.run.first: each.run for each in found}
     return Matches(offsets, rows, distances, _ids_of(rows, list(runs.values())), counters, recall)
@@ -88,6 +86,8 @@ def _ids_of(rows: I64, runs: list[StoreRun]) -> Any:
     """Return the ids of rows, each of which is in one of some runs."""
     if not runs:
         return pa.array([], pa.int64())
+    if all(run.ids is None for run in runs):
+        return pa.array(rows)
     runs = sorted(runs, key=lambda run: run.first)
     of = np.searchsorted([run.first for run in runs], rows, "right") - 1
     order = np.argsort(of, kind="stable")

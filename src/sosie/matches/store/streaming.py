@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sosie.arrays import I64, Bools
-from sosie.kernels.tables.hits import Hits, concat_hits, take_hits
+from sosie.kernels.tables.hits import Hits, concat_hits, lowest_rows, take_hits
 from sosie.matches.store.run import StoreRun
 from sosie.parallel import ordered_map
 from sosie.storage.resident import give_back_rows
@@ -86,8 +86,7 @@ class Streaming(NamedTuple):
         if run is self.own:
             hits = take_hits(hits, np.flatnonzero(run.sorted.rows[hits.rows] < hits.queries + tile.begin))
         if self.first and len(hits.rows):
-            order = np.lexsort((hits.rows, hits.queries))
-            hits = take_hits(hits, order[np.flatnonzero(np.diff(hits.queries[order], prepend=-1))])
+            hits = take_hits(hits, lowest_rows(hits, len(tile.answered)))
             tile.answered[hits.queries] = True
         return hits
 
