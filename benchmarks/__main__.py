@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dedup, hamming, memory, million, planes, probes, signing, sixty_million, startup
+from benchmarks import batch, dedup, hamming, memory, million, planes, probes, signing, sixty_million, startup
 from benchmarks.corpus import Corpus
 from benchmarks.page import page
 
@@ -50,7 +50,7 @@ def main() -> None:
         results["million"] = million.rows()
     if memory.RESULT.exists():
         results["memory"] = json.loads(memory.RESULT.read_text("utf-8"))
-    for name, group in (("planes", planes), ("probes", probes), ("sixty_million", sixty_million)):
+    for name, group in (("planes", planes), ("probes", probes), ("sixty_million", sixty_million), ("batch", batch)):
         if group.RESULT.exists():
             results[name] = json.loads(group.RESULT.read_text("utf-8"))
     text = page(results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import memory, planes, probes, sixty_million
+from benchmarks import batch, memory, planes, probes, sixty_million
 
 
 def page(results: dict[str, Any]) -> str:
@@ -49,7 +49,7 @@ def page(results: dict[str, Any]) -> str:
         lines.append(f"| {row['corpus']} | {row['kept']:,} | {row['seconds']:.1f} | {peak} | {stages} |")
     if results.get("memory"):
         lines += ["", *memory.lines(results["memory"]), "", "Made by `python -m benchmarks.memory`."]
-    for name, group in (("planes", planes), ("probes", probes), ("sixty_million", sixty_million)):
+    for name, group in (("planes", planes), ("probes", probes), ("sixty_million", sixty_million), ("batch", batch)):
         if results.get(name):
             lines += ["", *group.lines(results[name]), "", f"Made by `python -m benchmarks.{name}`."]
     return "\n".join(lines) + "\n"

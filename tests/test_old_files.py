@@ -86,6 +86,16 @@ def test_a_signer_makes_the_bits_that_it_made(version, name, golden, tmp_path):
     assert contents(tmp_path / "again") == contents(FILES / version / name)
 
 
+@pytest.mark.parametrize(("version", "name"), kept("store"))
+def test_a_store_finds_what_it_found_and_goes_on(version, name, golden, copied):
+    store = sosie.SignatureStore(copied(version) / name)
+    assert golden.matched(store) == EXPECTED[version][name]
+    before = len(store)
+    ids = ["new"] if name.endswith("texts") else None
+    store.append(sosie.Simhash().fit().sign(["something new"], ids=ids))
+    assert len(sosie.SignatureStore(store.path)) == before + 1
+
+
 @pytest.mark.parametrize("version", holding("signatures"))
 def test_signatures_and_keys_are_as_they_were(version):
     words = sosie.load_signatures(FILES / version / "signatures" / "words")

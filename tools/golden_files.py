@@ -21,7 +21,7 @@ import numpy as np
 
 import sosie
 
-NAME = f"{sosie.__version__}-parts"  # the folder to write: the version, and what is new in its files
+NAME = f"{sosie.__version__}-stores"  # the folder to write: the version, and what is new in its files
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden" / "files"
 WORDS = "amber birch cedar delta ember flint grove hazel ivory jade kelp larch maple north ochre pearl quartz".split()
 
@@ -116,6 +116,26 @@ def found(index: Any) -> dict[str, Any]:
     }
 
 
+def stores(folder: Path) -> dict[str, Any]:
+    """Write a store of texts with their signer and one of numbers, each of two runs; return what they find."""
+    signer, expected = sosie.Simhash().fit(), {}
+    for name in ("texts", "numbered"):
+        store = sosie.SignatureStore(folder / "store" / name, signer=signer if name == "texts" else None)
+        for begin, end in ((0, 9), (9, 12), (12, 13)):
+            ids = [f"d{i}" for i in range(begin, end)]
+            store.append(signer.sign(texts(13)[begin:end], ids=ids if name == "texts" else None))
+        expected[f"store/{name}"] = matched(store)
+    return expected
+
+
+def matched(store: Any) -> dict[str, Any]:
+    """Return what a store finds for some texts."""
+    queries = sosie.Simhash().fit().sign(texts(5), volatility=True)
+    found = {"blocks": store.match(queries, 20), "probes": store.match(queries, 20, probes=3)}
+    listed = {name: [m.offsets.tolist(), m.ids.to_pylist(), m.distances.tolist()] for name, m in found.items()}
+    return {"rows": len(store), **listed}
+
+
 def signed(signer: Any) -> list[Any]:
     """Return what a signer makes of some texts."""
     if "signatures" in signer.spec.makes:
@@ -145,6 +165,7 @@ def write(folder: Path) -> None:
         signer = spec.fit(texts(30)) if spec.needs_texts else spec.fit()
         signer.save(folder / "signer" / name)
         expected[f"signer/{name}"] = {"digest": signer.digest, "signed": signed(signer)}
+    expected |= stores(folder)
     lines = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate([*texts(16), "?"])]
     (folder / "docs.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     run("sign", "docs.jsonl", "-o", "signatures/words", "--volatility", "--features", "--quiet", cwd=folder)

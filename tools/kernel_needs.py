@@ -96,10 +96,10 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20", "--method", "window", *side]
         for side in ([], ["--with", str(folder / "signed-simhash")])
     ]
-    jobs["batch tables"] = [["batch", str(folder / "store"), odd, *to("matches.parquet"), "--radius", "3"]]
-    jobs["batch tables"].append(["batch", str(folder / "store"), documents, *to("matches.parquet"), "--radius", "3"])
-    jobs["batch probes"] = [["batch", str(folder / "probed"), odd, *to("matches.parquet"), "--probes", "4"]]
-    jobs["batch probes"].append(["batch", str(folder / "probed"), documents, *to("matches.parquet"), "--probes", "4"])
+    numbered, crowd = str(folder / "numbered"), str(folder / "crowd.jsonl")
+    for name, how in (("tables", ["--blocks", "4"]), ("probes", ["--probes", "16", "--flips"])):
+        batch = ["batch", str(folder / f"store-{name}"), numbered, *to("matches.parquet"), *how]
+        jobs[f"batch {name}"] = [["sign", crowd, *to("numbered"), "--volatility"], batch, [*batch, "--first"]]
     for kind in KINDS:
         index, signer = str(folder / f"index-{kind}"), ["--method", "minhash"] if kind == "keys" else []
         jobs[f"index {kind}"] = [["index", "build", documents, *to(f"index-{kind}"), "--kind", kind, *signer]]

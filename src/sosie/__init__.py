@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from sosie.matches.candidates import Identical as Identical
     from sosie.matches.chunks import Window as Window
     from sosie.matches.reference import Reference as Reference
+    from sosie.matches.store.store import SignatureStore as SignatureStore
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
     from sosie.search.files import load_text_index as load_text_index
@@ -122,6 +123,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "Pairs": "sosie.types",
     "Phrases": "sosie.features.phrases",
     "Shingles": "sosie.features.shingles",
+    "SignatureStore": "sosie.matches.store.store",
     "Signatures": "sosie.types",
     "SosieError": "sosie.errors",
     "Source": "sosie.documents.source",

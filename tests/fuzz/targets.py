@@ -6,6 +6,7 @@ from tests.fuzz.artefacts import index_target, signatures, signers, text_indexes
 from tests.fuzz.documents import Documents
 from tests.fuzz.formats import FORMATS
 from tests.fuzz.results import CheckpointFolders, Results, TruthFiles
+from tests.fuzz.stores import Stores
 from tests.fuzz.target import Target
 
 KINDS = ("flat", "flat-numbered", "blocks", "multi", "probes", "probes-flips", "slices", "keys", "words")
@@ -18,6 +19,7 @@ ARTEFACTS: dict[str, Target] = {
     "truth": TruthFiles(),
     "results": Results(),
     "checkpoints": CheckpointFolders(),
+    "store": Stores(),
 }
 TARGETS = {**DOCUMENTS, **INDEXES, **ARTEFACTS}
 GROUPS = {"documents": DOCUMENTS, "indexes": INDEXES, "artefacts": ARTEFACTS}

@@ -27,6 +27,7 @@ COMMANDS = {
     "index": "Build an index of documents, and change or check it.",
     "search": "Find what an index holds that is like a text.",
     "join": "Find all similar pairs of one collection, or of two.",
+    "batch": "Match new documents with a store of signatures, and append them.",
     "evaluate": "Measure recall and precision of a result.",
     "inspect": "Look at a collection before anything is done with it.",
     "warm": "Compile everything beforehand, once on a machine.",

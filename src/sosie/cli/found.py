@@ -53,13 +53,17 @@ def render_found(table: Any, form: str) -> None:
 
 def render_summary(report: SearchReport) -> str:
     """Say how much was found, and how much of what there is that should be."""
-    recall = report.recall
-    said = "unknown" if recall is None else "exact" if recall == 1 else f"{percent(recall)} expected"
+    said = recall_said(report.recall)
     asked = "1 query" if report.queries == 1 else f"{report.queries:,} queries"
     lines = [f"{report.matches:,} match{'' if report.matches == 1 else 'es'} of {asked}; recall: {said}"]
     if report.without_features:
         lines.append(f"Note: {counted(report.without_features, 'query')} without words, which nothing matches")
     return "\n".join(lines)
+
+
+def recall_said(recall: float | None) -> str:
+    """Return a recall as people read it."""
+    return "unknown" if recall is None else "exact" if recall == 1 else f"{percent(recall)} expected"
 
 
 def _json_lines(table: Any) -> list[str]:

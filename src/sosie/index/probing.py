@@ -138,6 +138,10 @@ class Probing:
         found = sort_hits(concat_hits(met), queries, self.bits)
         return Matches(*found, None, {"comparisons": work, "probes": probes})
 
+    def flips(self, tile: ProbeTile) -> U32:
+        """Return the bits that each of all probes flips in the headers of queries, the likeliest first."""
+        return self._flips(tile, self.probes)
+
     def _flips(self, tile: ProbeTile, probes: int) -> U32:
         """Return the bits that each probe flips, the likeliest first."""
         flips = np.zeros((len(tile.words), probes), np.uint32)

@@ -13,6 +13,7 @@ StrPath = str | os.PathLike[str]
 
 _OTHERS = {
     "index": "an index: `sosie search` asks it",
+    "store": "a store: `sosie batch` matches new documents with it",
     "signer": "a signer: `sosie sign --signer` signs documents with it",
 }
 

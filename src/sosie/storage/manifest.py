@@ -198,6 +198,7 @@ def _read_manifest(folder: Folder, kind: str | Collection[str]) -> dict[str, Any
 _MADE_BY = {
     "index": "`sosie index build` makes one.",
     "signatures": "`sosie sign` makes them.",
+    "store": "`sosie batch` makes one.",
     "signer": "`sosie sign` and `sosie index build` write one beside what they make.",
 }
 

@@ -65,6 +65,18 @@ def return_freed() -> None:
         trim(0)
 
 
+def give_back_rows(array: NDArray[Any], begin: int, end: int) -> None:
+    """Let go of the pages of some rows of a mapped array, which is its file from the first byte on.
+
+    >>> import numpy as np
+    >>> give_back_rows(np.arange(3), 0, 2)  # not mapped: nothing happens
+    """
+    if (found := mapping_of(array)) is not None and hasattr(mmap, "MADV_DONTNEED"):
+        first, last = (place * array.strides[0] // mmap.PAGESIZE * mmap.PAGESIZE for place in (begin, end))
+        if last > first:
+            found.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
 def mapping_of(array: NDArray[Any] | None) -> mmap.mmap | None:
     """Return the map of a file that an array is a view of, if it is one."""
     owner: Any = array

@@ -64,3 +64,22 @@ def sort_hits(hits: Hits, queries: int, bits: int) -> tuple[I64, I64, I32]:
         rows[at], distances[at] = hits.rows[i], hits.distances[i]
         place[hits.queries[i]] = at + 1
     return offsets, rows, distances
+
+
+@kernel
+def lowest_rows(hits: Hits, queries: int) -> I64:
+    """Return the place of one match of each query that has any: that with the lowest row."""
+    lowest = np.full(queries, -1, np.int64)
+    count = 0
+    for i in range(hits.rows.size):
+        before = lowest[hits.queries[i]]
+        count += before < 0
+        if before < 0 or hits.rows[i] < hits.rows[before]:
+            lowest[hits.queries[i]] = i
+    places = np.empty(count, np.int64)
+    count = 0
+    for query in range(queries):
+        if lowest[query] >= 0:
+            places[count] = lowest[query]
+            count += 1
+    return places
