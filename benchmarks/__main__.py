@@ -12,9 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import batch, dedup, hamming, memory, million, planes, probes, signing, sixty_million, startup
+from benchmarks import dedup, hamming, memory, million, signing, startup
 from benchmarks.corpus import Corpus
-from benchmarks.page import page
+from benchmarks.page import MORE, page
 
 ROOT = Path(__file__).resolve().parent.parent
 GROUPS = ("signing", "hamming", "dedup", "startup", "million")
@@ -50,7 +50,7 @@ def main() -> None:
         results["million"] = million.rows()
     if memory.RESULT.exists():
         results["memory"] = json.loads(memory.RESULT.read_text("utf-8"))
-    for name, group in (("planes", planes), ("probes", probes), ("sixty_million", sixty_million), ("batch", batch)):
+    for name, group in MORE.items():
         if group.RESULT.exists():
             results[name] = json.loads(group.RESULT.read_text("utf-8"))
     text = page(results)

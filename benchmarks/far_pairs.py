@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.memory import _tree_bytes
+from benchmarks.memory import tree_bytes
 from sosie.clusters.components import Components
 from sosie.signatures.files import save_signatures
 from sosie.signatures.minhash import Minhash
@@ -57,7 +57,7 @@ def main() -> None:
     known = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
     name = f"{options.rows:,} rows" + (f", {options.keys} keys" if options.keys else "")
     RESULT.write_text(json.dumps(known | {name: result}, indent=1) + "\n", "utf-8")
-    print("\n".join(lines(result)))
+    print("\n".join(_lines(result)))
 
 
 def write_signatures(folder: Path, rows: int, share: int, tables: int) -> None:
@@ -97,7 +97,7 @@ def run(folder: Path, asked: list[str]) -> dict[str, Any]:
     process = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE)
     peak, spilled = 0, 0
     while process.poll() is None:
-        peak, spilled = max(peak, _tree_bytes(process.pid)), max(spilled, _spilled(folder))
+        peak, spilled = max(peak, tree_bytes(process.pid)), max(spilled, _spilled(folder))
         time.sleep(0.02)
     seconds = time.perf_counter() - start
     assert process.returncode == 0 and process.stdout is not None
@@ -138,8 +138,13 @@ def connect(path: Path, rows: int) -> dict[str, Any]:
     }
 
 
-def lines(result: dict[str, Any]) -> list[str]:
-    """Return the result for people to read."""
+def lines(known: dict[str, Any]) -> list[str]:
+    """Return all that is known, for people to read."""
+    return [line for result in known.values() for line in (*_lines(result), "")][:-1]
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    """Return one result for people to read."""
     what = f"{result['keys']} keys each, one of them equal" if result["keys"] else f"64 bits each, within {RADIUS} bits"
     stages = ", ".join(f"{stage['stage']} {stage['seconds']:.0f}" for stage in result["stages"])
     highest = max(stage["peak_memory_bytes"] for stage in result["stages"])

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import batch, memory, planes, probes, sixty_million
+from benchmarks import batch, far_pairs, memory, planes, probes, sixty_million, wide_pairs
+
+MORE: dict[str, Any] = {  # what is measured apart, and kept in a file
+    "planes": planes,
+    "probes": probes,
+    "sixty_million": sixty_million,
+    "batch": batch,
+    "far_pairs": far_pairs,
+    "wide_pairs": wide_pairs,
+}
 
 
 def page(results: dict[str, Any]) -> str:
@@ -49,7 +58,7 @@ def page(results: dict[str, Any]) -> str:
         lines.append(f"| {row['corpus']} | {row['kept']:,} | {row['seconds']:.1f} | {peak} | {stages} |")
     if results.get("memory"):
         lines += ["", *memory.lines(results["memory"]), "", "Made by `python -m benchmarks.memory`."]
-    for name, group in (("planes", planes), ("probes", probes), ("sixty_million", sixty_million), ("batch", batch)):
+    for name, group in MORE.items():
         if results.get(name):
             lines += ["", *group.lines(results[name]), "", f"Made by `python -m benchmarks.{name}`."]
     return "\n".join(lines) + "\n"

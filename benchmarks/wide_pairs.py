@@ -89,5 +89,27 @@ def measured(pairs: Pairs, planted: Any, seconds: float) -> dict[str, Any]:
     return result
 
 
+def lines(result: dict[str, Any]) -> list[str]:
+    """Return what is known of every size and method, for people to read."""
+    said = [
+        f"All pairs of two collections of random {BITS}-bit signatures within {RADIUS} bits, 20,000 of them planted, two",
+        f"threads; the paper's clusters took {PAPER_NS} ns of a core for each comparison:",
+        "",
+        "| rows | method | hours | comparisons | ns each | relative cost | pairs | planted | recall, stated | measured |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for size, methods in result.items():
+        for name, one in methods.items():
+            cost = f"{one['relative_cost']:.1%}" if "relative_cost" in one else "100%"
+            low, high = one["interval"] or (None, None)
+            stated = "exact" if low is None else f"{one['stated_recall']:.4f} ({low:.4f} to {high:.4f})"
+            recall = f"{one['recall']:.4f}" if "recall" in one else "-"
+            said.append(
+                f"| {size} | {name} | {one['seconds'] / 3600:.2f} | {one['comparisons']:.3g} |"
+                f" {one['ns_per_comparison']:.2f} | {cost} | {one['pairs']:,} | {one['planted']} | {stated} | {recall} |"
+            )
+    return said
+
+
 if __name__ == "__main__":
     main()
