@@ -9,10 +9,14 @@ import faiss
 import numpy as np
 
 from benchmarks.measure import Row, best, row
+from sosie.arrays import read_only
 from sosie.index.blocks import BlockIndex
 from sosie.index.flat import FlatIndex
 from sosie.index.multi import MultiIndex
+from sosie.kernels.planes.ranges import Asked, near_each
+from sosie.kernels.planes.weighed import stages_of, weigh
 from sosie.matches.blocks import join_blocks
+from sosie.matches.brute import join_brute
 from sosie.types import Matches, Signatures
 
 _SEED = 20
@@ -22,7 +26,15 @@ def rows() -> list[Row]:
     """Measure every job and return it beside its peer."""
     faiss.omp_set_num_threads(1)
     _warm()
-    return [*search_wide(), *search_narrow(), *search_multi(), *search_multi_wide(), *within_near(), *join_near()]
+    return [
+        *search_wide(),
+        *search_narrow(),
+        *search_multi(),
+        *search_multi_wide(),
+        *within_near(),
+        *join_near(),
+        *join_wide(),
+    ]
 
 
 def search_wide(count: int = 500_000, bits: int = 1024) -> list[Row]:
@@ -127,6 +139,37 @@ def join_near(count: int = 1_000_000, radius: int = 3, asked: int = 50_000) -> l
     detail = f"{len(pairs):,} pairs; peer from {asked:,} queries; same pairs there: {int(limits[-1]) - asked == within}"
     name = f"FAISS IndexBinaryMultiHash(64, {radius + 1}, 16)"
     return [row(f"all pairs within {radius} bits, {count:,} x 64 bits", name, ours, peer, 80, detail)]
+
+
+def join_wide(count: int = 100_000, bits: int = 1000, radius: int = 400, window: int = 2000) -> list[Row]:
+    """All pairs of random 1000-bit rows within 400 bits, by brute force and by a window, for each comparison made."""
+    rng = np.random.default_rng(_SEED)
+    words = rng.integers(0, 2**64, (count, 16), dtype=np.uint64)
+    words[:, -1] &= np.uint64(2 ** (bits % 64) - 1)
+    signatures, asked = Signatures(words, bits), 256
+    peer = faiss.IndexBinaryFlat(1024)
+    peer.add(_bytes(words))
+    stages = stages_of(bits, radius)
+    rows, place = weigh(words, bits, stages), np.arange(count)
+    sliding = Asked(read_only(words), read_only(np.maximum(place - window, 0)), read_only(place))
+    brute, detected, ranged, top = [], [], [], []
+    for _ in range(3):  # in turns; the radius of the peer is exclusive
+        brute.append(best(lambda: join_brute(signatures, radius=radius, threads=1), 1))
+        detected.append(best(lambda: list(near_each(rows, sliding, stages, radius)), 1))
+        ranged.append(best(lambda: peer.range_search(_bytes(words[:asked]), radius + 1), 2))
+        top.append(best(lambda: peer.search(_bytes(words[:asked]), 10), 2))
+    compared = count * (count - 1) / 2
+    each, slid = min(brute) / compared, min(detected) / int((sliding.last - sliding.first).sum())
+    theirs, nearest = min(ranged) / (asked * count), min(top) / (asked * count)
+    name = "FAISS IndexBinaryFlat, range_search, each comparison"
+    detail = (
+        f"{count:,} random rows, within {radius}; {{:.2f}} ns a comparison beside {1e9 * theirs:.2f} (search of the top"
+        f" ten {1e9 * nearest:.2f}; the paper's 28)"
+    )
+    return [
+        row(f"brute-force join, {bits} bits", name, each, theirs, 3, detail.format(1e9 * each)),
+        row(f"window detection, {bits} bits, B = {window}", name, slid, theirs, 3, detail.format(1e9 * slid)),
+    ]
 
 
 def _search(words: Any, queries: Any, bits: int, k: int = 10) -> tuple[float, float, bool]:

@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sosie.clusters.components import connected as connected
     from sosie.documents.source import Source as Source
     from sosie.errors import (
         DataError as DataError,
@@ -130,6 +131,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
     "Window": "sosie.matches.chunks",
+    "connected": "sosie.clusters.components",
     "dedup": "sosie.jobs.dedup",
     "join": "sosie.jobs.join",
     "load_index": "sosie.index.files",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,8 @@ class VerifiedPairs:
 
     For Jaccard and containment the similarity is the exact fraction `shared / total` (of the union, or of the smaller
     one); the cosine has no `total`. `shared` counts features; with integer weights it is their dot product. `recall` is
-    that of the candidates.
+    the share of all similar pairs that is to be expected among them, as in `Pairs`; `at_threshold` is the chance that a
+    pair exactly at the threshold had, where that is less than 1 and known.
     """
 
     a: I64
@@ -91,6 +92,8 @@ class VerifiedPairs:
     total: I64 | None = None
     counters: Counters = field(default_factory=dict)
     recall: float | None = None
+    interval: tuple[float, float] | None = None
+    at_threshold: float | None = None
 
     def __post_init__(self) -> None:
         _check_pairs(self.a, self.b)
@@ -110,7 +113,7 @@ class VerifiedPairs:
         """Return some of the pairs, by place or by flag."""
         total = None if self.total is None else self.total[which]
         a, b = self.a[which], self.b[which]
-        return VerifiedPairs(a, b, self.similarity[which], self.shared[which], total, self.counters, self.recall)
+        return replace(self, a=a, b=b, similarity=self.similarity[which], shared=self.shared[which], total=total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,6 +44,9 @@ def _recall(report: Mapping[str, Any]) -> list[str]:
     predicted, measured = report["predicted_recall"], report.get("measured")
     method = report["parameters"]["method"]["method"]
     said = f"predicted {percent(predicted)} ({method})" if predicted is not None else "not predicted (see the notes)"
+    if "estimated_recall" in report:
+        share = percent(report["estimated_recall"]["recall"])
+        said = f"predicted {share} ({method}; {percent(predicted)} at the threshold)"
     if measured is None:
         return [f"{'recall':>12}: {said}"]
     if measured["recall"] is None:

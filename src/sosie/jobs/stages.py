@@ -132,13 +132,14 @@ def verify(
     """Return the pairs that reach the threshold; of lists that very many groups share, at least those that decide."""
     sets, similarity, sides = collapsed.sets, collapsed.similarity, collapsed.sides
     verified = verify_rows(sets, candidates.pairs, threshold, threads, similarity=similarity)
+    sizes = sets.stops - sets.starts
     if candidates.dense is None:
-        return verified
+        return candidates.stated(verified, sizes, collapsed.groups, similarity.measure)
     connected = how == "transitive"
     found = complete(
         sets, similarity, threshold, verified, candidates.dense, sides, connected=connected, threads=threads
     )
-    return sides.of_interest(found)
+    return candidates.stated(sides.of_interest(found), sizes, collapsed.groups, similarity.measure)
 
 
 def cluster(collapsed: Collapsed, verified: VerifiedPairs, how: Clustering, threads: int | None) -> Clusters:
@@ -161,7 +162,8 @@ def list_pairs(collapsed: Collapsed, verified: VerifiedPairs) -> tuple[VerifiedP
     """Return the pairs of rows that pairs of groups stand for, and the groups as they are written: some as stars."""
     groups, sets = listable(verified, collapsed.groups), collapsed.sets
     listed = collapsed.sides.listed(expand(verified, groups, sets.stops - sets.starts))
-    return replace(listed, recall=verified.recall), groups
+    said = {name: getattr(verified, name) for name in ("recall", "interval", "at_threshold")}
+    return replace(listed, **said), groups
 
 
 def write(outcome: Outcome, place: Workplace, checkpoints: Checkpoints, threads: int | None, stage: Progress) -> None:

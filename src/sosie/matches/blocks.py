@@ -22,6 +22,7 @@ from sosie.matches.equal.copies import Copies
 from sosie.matches.equal.written import Written
 from sosie.matches.scan import Scan
 from sosie.parallel import thread_count
+from sosie.storage.resident import return_freed
 from sosie.storage.room import Room
 from sosie.types import U64, Pairs, Signatures
 
@@ -99,6 +100,8 @@ class _Join:
             return {}
         cut = _choose_cut(scan, count, self.bits, self.radius)
         comparisons = BlockTables(scan, cut, self.radius, self.threads, self.room).join(runs.add_packed)
+        if self.room is not None and self.room.limit is not None:
+            return_freed()
         if comparisons is None:
             return None
         if self.max_pairs is not None:

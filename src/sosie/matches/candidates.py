@@ -5,6 +5,7 @@ Each method gives candidates for verification and says what share of the similar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -18,11 +19,12 @@ from sosie.matches.keys import DENSE, key_groups
 from sosie.matches.sets.dense import DenseLists, dense_lists
 from sosie.matches.sets.join import join_sparse
 from sosie.matches.sets.partitions import listed_at_most
-from sosie.matches.sets.similarity import Similarity
+from sosie.matches.sets.similarity import Measure, Similarity
+from sosie.matches.share import weighted_share
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.room import Room
-from sosie.types import I64, Features, Pairs, Signatures
+from sosie.types import F64, I64, Features, Pairs, Signatures, VerifiedPairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +48,31 @@ SIMHASH_RECALL = 0.99  # of the pairs at the threshold
 class Candidates:
     """Pairs to be verified, and the lists of rows whose pairs are not among them, because there may be very many.
 
-    The recall of the pairs is what is to be expected once the lists are looked through.
+    The recall of the pairs is the chance that one exactly at the threshold is found, once the lists are looked through;
+    `chance` is that of similar pairs as they are: of their Jaccard similarities and cosines.
     """
 
     pairs: Pairs
     dense: DenseLists | None = None
+    chance: Callable[[F64, F64], F64] | None = None
+
+    def stated(self, found: VerifiedPairs, sizes: I64, groups: Groups, measure: Measure) -> VerifiedPairs:
+        """Return verified pairs of groups with the share of all pairs of rows that they are.
+
+        It is estimated from the chance that each had; `sizes` are those of the groups' sets. Where there is nothing to
+        estimate it from, the chance at the threshold stands.
+        """
+        if self.chance is None or found.recall is None:
+            return found
+        a, b = sizes[found.a].astype(np.float64), sizes[found.b].astype(np.float64)
+        jaccard = found.shared / (a + b - found.shared)
+        cosine = found.similarity if measure == "cosine" else found.shared / np.sqrt(a * b)
+        rows = groups.sizes
+        certain = int((rows * (rows - 1) // 2).sum())  # equal rows are collapsed before anything is signed
+        share = weighted_share(self.chance(jaccard, cosine), found.a, rows[found.a] * rows[found.b], certain)
+        if share is None:
+            return replace(found, at_threshold=found.recall)
+        return replace(found, recall=share.recall, interval=share.interval, at_threshold=found.recall)
 
 
 def by_sets(sets: Sets, similarity: Similarity, threshold: Fraction, threads: int | None) -> Candidates:
@@ -76,10 +98,9 @@ def by_keys(method: Minhash, features: Features, groups: Groups, threshold: Frac
         found = key_groups(columns, DENSE, most=most, threads=room.threads)
     counters = {"keys": method.bands, "comparisons": len(found.a), "bounded_lists": 0, "unlisted_pairs": 0}
     pairs = Pairs(found.a, found.b, counters, method.recall(float(threshold)))
-    if not len(found.members):
-        return Candidates(pairs)
     sizes = features.sizes[first].astype(np.float64)
-    return Candidates(pairs, dense_lists(len(groups), found.members, found.offsets, sizes[found.members]))
+    dense = dense_lists(len(groups), found.members, found.offsets, sizes[found.members]) if len(found.members) else None
+    return Candidates(pairs, dense, lambda jaccard, cosine: method.chances(jaccard))
 
 
 def simhash_radius(method: Simhash, similarity: Similarity, threshold: Fraction) -> int:
@@ -103,7 +124,8 @@ def by_signatures(
     signatures = _signed(method, features, similarity, threads)
     signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
     pairs = join_signatures(signed, radius=radius, method=join, threads=threads)
-    return Candidates(replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL))
+    found = replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL)
+    return Candidates(found, None, lambda jaccard, cosine: method.chances(cosine, radius))
 
 
 def _signed(method: Simhash, features: Features, similarity: Similarity, threads: int | None) -> Signatures:

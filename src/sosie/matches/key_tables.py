@@ -17,7 +17,7 @@ from sosie.kernels.tables.keys import count_pairs, count_parts, fill_pairs, grou
 from sosie.matches.check import check_pairs
 from sosie.matches.scan import check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map, thread_count
-from sosie.storage.resident import give_back
+from sosie.storage.resident import give_back, return_freed
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
 from sosie.types import I64, U64, Keys
@@ -25,7 +25,7 @@ from sosie.types import I64, U64, Keys
 _PARTS = 12  # bits of a mixed key by which rows are told to be in one piece
 _PART = 1 << 22  # rows of a piece, where there is no limit
 _ROW_BYTES = 80  # keys and rows, twice; the groups; and copies of what is selected
-_STEP = 1 << 21  # keys that are read at a time
+_STEP = 1 << 18  # keys that are read at a time
 _ROOM = 1 << 16  # pairs that are written at a time, at least
 
 
@@ -59,6 +59,8 @@ class KeyTables:
         for size in ordered_map(run, spans, self.threads, ahead=1):
             if self.room is not None:
                 self.room.tell(size, total)
+        if most is not None:
+            return_freed()
 
     def _counts(self, table: int) -> I64:
         counts = np.zeros(1 << _PARTS, np.int64)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from sosie.kernels.sign.mix import drawn_words
+from sosie.matches.share import Share
 from sosie.types import I64, U64
 
 SAMPLE = 1 << 15  # pairs whose findings are counted
@@ -24,13 +24,6 @@ STUDENT = 2.262  # the 97.5 % point of Student's distribution with one degree of
 _STRATA = 40  # distances that are told apart, at most
 _STRATUM = 50  # pairs of a stratum, at least
 _SEEN_TWICE = 5  # pairs of a stratum that were found again, at least
-
-
-class Share(NamedTuple):
-    """The estimated share of all pairs that was found, and the interval that holds the true one in 95 of 100 runs."""
-
-    recall: float
-    interval: tuple[float, float]
 
 
 class Recaptured:

@@ -15,7 +15,7 @@ from sosie.storage.size import show_size
 from sosie.types import I64, U64, Bools, Signatures
 
 PROGRAM = 400_000_000  # bytes that the program itself takes
-_STEP = 1 << 21  # rows that are read at a time
+_STEP = 1 << 18  # rows that are read at a time: what is worked out for them is a few megabytes
 _NONE = np.empty(0, np.uint64)
 
 

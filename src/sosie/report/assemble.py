@@ -12,6 +12,7 @@ from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.features.collect import Collection
 from sosie.matches.order import renumbered
 from sosie.matches.reference import HeldReference
+from sosie.matches.share import Share
 from sosie.parallel import thread_count
 from sosie.report.check import SEED
 from sosie.report.deduplication import Outcome
@@ -58,7 +59,8 @@ def report_on(
         dropped_without_features=int((~outcome.grouped.kept[without]).sum()),
         folders_passed_over=len(reading.inputs.passed_over) or None,
     )
-    recall = None if pairs.counters.get("bounded_lists") else pairs.recall
+    whole = not pairs.counters.get("bounded_lists")
+    recall = (pairs.recall if pairs.at_threshold is None else pairs.at_threshold) if whole else None
     return Report(
         parameters=parameters,
         inputs=tuple(
@@ -70,6 +72,7 @@ def report_on(
         text_bytes=int(collection.lengths.sum()),
         features=len(collection.features.hashes) - collection.stand_ins,
         predicted_recall=None if recall is None else round(recall, 6),
+        estimated=Share(pairs.recall, pairs.interval) if whole and pairs.recall and pairs.interval else None,
         counters=dict(pairs.counters),
         warnings=tuple(warnings(counts, pairs.counters, by_hashes=held is not None and held.reading is None)),
         measured=measured,

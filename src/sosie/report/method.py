@@ -149,7 +149,15 @@ def _predicted(report: dict[str, Any]) -> str:
         return "Some comparisons were left out (see the warnings), so that no recall is predicted."
     if recall == 1:
         return "Every pair that reaches the threshold is found."
-    return f"A pair at the threshold is found with a probability of {percent(recall)}."
+    said = f"A pair at the threshold is found with a probability of {percent(recall)}."
+    if "estimated_recall" not in report:
+        return said
+    estimated = report["estimated_recall"]
+    low, high = estimated["interval"]
+    return (
+        f"{said} By how similar those that were found are, they are {percent(estimated['recall'])} of all pairs (95 %"
+        f" confidence: {percent(low)} to {percent(high)})."
+    )
 
 
 def _measured(measured: dict[str, Any] | None) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.matches.candidates import Identical
+from sosie.matches.share import Share
 from sosie.report.timing import StageCost
 from sosie.types import Clusters, Counters, VerifiedPairs
 
@@ -128,8 +129,9 @@ class Report(Mapping[str, Any]):
     """What was done with which parameters, what was counted, and what each stage took.
 
     Read by attribute (`report.counts.kept`) or as the data that report.json holds (`report["counts"]["kept"]`).
-    `predicted_recall` is None where comparisons were left out. `measured` is what exact search on a sample says, drawn
-    with `seed`; None where none was drawn.
+    `predicted_recall` is for a pair at the threshold, None where comparisons were left out. `estimated` is the share of
+    all pairs, told by those that were found, where the method does not find all. `measured` is what exact search on a
+    sample says, drawn with `seed`; None where none was drawn.
     """
 
     parameters: Parameters
@@ -145,6 +147,7 @@ class Report(Mapping[str, Any]):
     seed: int
     stages: tuple[StageCost, ...]
     threads: int
+    estimated: Share | None = None
 
     @property
     def seconds(self) -> float:
@@ -164,6 +167,7 @@ class Report(Mapping[str, Any]):
             "text_bytes": self.text_bytes,
             "features": self.features,
             "predicted_recall": self.predicted_recall,
+            **({} if self.estimated is None else {"estimated_recall": _described(self.estimated)}),
             "counters": dict(self.counters),
             "warnings": list(self.warnings),
             **({} if measured is None else {"measured": measured}),
@@ -204,6 +208,11 @@ class JobReport:
         """Return the report as plain data."""
         said = {name: value for name, value in vars(self).items() if name != "stages"}
         return {**said, "stages": [dict(vars(stage)) for stage in self.stages]}
+
+
+def _described(share: Share) -> dict[str, Any]:
+    low, high = share.interval
+    return {"recall": round(share.recall, 6), "interval": [round(low, 6), round(high, 6)]}
 
 
 def describe(method: Any) -> dict[str, Any]:

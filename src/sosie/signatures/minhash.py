@@ -100,7 +100,11 @@ class Minhash(Spec):
         >>> round(Minhash(minima=128, rows=8).recall(0.5), 3)
         0.061
         """
-        return float(1 - (1 - similarity**self.rows) ** self.bands)
+        return float(self.chances(np.array([similarity]))[0])
+
+    def chances(self, similarities: F64) -> F64:
+        """Return that probability for each of many similarities."""
+        return np.asarray(1 - (1 - similarities**self.rows) ** self.bands)
 
     def similarity(self, distances: Any, *, keys: bool = False) -> F64:
         """Return the Jaccard similarity that each distance is an estimate of.

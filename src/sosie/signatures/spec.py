@@ -169,6 +169,21 @@ class Angular:
             reached += _binomial(self.bits, radius, flip)
         return radius
 
+    def chances(self, cosines: F64, radius: int) -> F64:
+        """Return the probability that a pair of each cosine is within the radius (NFL Equation 5, of all bits).
+
+        >>> from sosie.signatures.simhash import Simhash
+        >>> Simhash(bits=64).chances(np.array([8 / 9, 1.0]), 17).round(3).tolist()
+        [0.991, 1.0]
+        """
+        steps = np.unique(np.round(np.clip(cosines, 0, 1) * 1000).astype(np.int64))
+        table = np.zeros(1001)
+        for step in steps.tolist():
+            flip = math.acos(step / 1000) / math.pi
+            within = range(radius + 1) if 0 < flip < 1 else ()
+            table[step] = min(1.0, sum(_binomial(self.bits, k, flip) for k in within)) if within else 1.0
+        return np.asarray(table[np.round(np.clip(cosines, 0, 1) * 1000).astype(np.int64)])
+
 
 def _binomial(n: int, k: int, p: float) -> float:
     choices = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

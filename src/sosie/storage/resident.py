@@ -6,6 +6,7 @@ them elsewhere. They can be given back at any time, because they are still in th
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import threading
@@ -52,6 +53,16 @@ def give_back(array: NDArray[Any]) -> None:
     """
     if (found := mapping_of(array)) is not None and hasattr(mmap, "MADV_DONTNEED"):
         found.madvise(mmap.MADV_DONTNEED)
+
+
+def return_freed() -> None:
+    """Let the system have the memory that was freed and that the allocator keeps for later, where it can be asked to.
+
+    Arrays of some megabytes that come and go on several threads leave gaps, which count as memory of the process.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def mapping_of(array: NDArray[Any] | None) -> mmap.mmap | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sosie.arrays import F64, I64
+import numpy as np
+
+from sosie.arrays import F64, I64, U32
 from sosie.kernels.machine.compile import kernel
 
 
@@ -42,3 +44,28 @@ def components(a: I64, b: I64, parent: I64) -> None:
         parent[max(x, y)] = min(x, y)
     for item in range(parent.size):
         parent[item] = parent[parent[item]]
+
+
+@kernel
+def connect(a: I64, b: I64, parent: U32) -> int:
+    """Connect items a[i] and b[i] in a union-find whose roots are the first of theirs; return how many sets fewer."""
+    fewer = 0
+    for pair in range(a.size):
+        x, y = a[pair], b[pair]
+        while np.int64(parent[x]) != x:
+            parent[x] = parent[np.int64(parent[x])]
+            x = np.int64(parent[x])
+        while np.int64(parent[y]) != y:
+            parent[y] = parent[np.int64(parent[y])]
+            y = np.int64(parent[y])
+        if x != y:
+            parent[max(x, y)] = min(x, y)
+            fewer += 1
+    return fewer
+
+
+@kernel
+def settle(parent: U32) -> None:
+    """Make every item's parent the root of its set; a parent is never after its item."""
+    for item in range(parent.size):
+        parent[item] = parent[np.int64(parent[item])]

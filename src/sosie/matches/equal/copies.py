@@ -15,6 +15,7 @@ from sosie.matches.equal.groups import STAR, Groups, spread
 from sosie.matches.order import unpacked
 from sosie.matches.scan import Scan, check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map
+from sosie.storage.resident import return_freed
 from sosie.storage.room import Room
 from sosie.types import I64, U64
 
@@ -51,6 +52,8 @@ class Copies:
             check_parts(counts, most, _ROW_BYTES, threads)
             for _ in ordered_map(run, cut_parts(counts, most), threads, ahead=1):
                 pass
+            if most is not None:
+                return_freed()
             return Copies(runs.packed())
 
     def __len__(self) -> int:

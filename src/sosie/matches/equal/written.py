@@ -16,7 +16,7 @@ from sosie.storage.room import Room
 from sosie.types import I64, Pairs
 
 _PIECE = 1 << 20  # pairs that are written at a time, where nobody says how much memory there is
-_PAIR_BYTES = 64  # that a pair takes while it is written
+_PAIR_BYTES = 256  # that a pair takes while it is written, with all that is worked out on the way
 _Side = tuple[I64, I64]
 
 
@@ -37,8 +37,7 @@ class Written:
         """Return the pairs that those found stand for, with what stars leave out, in counters and recall."""
         star = STAR if self.max_pairs is None else 2**62
         possible, large = 0, [np.empty(0, np.int64), np.empty(0, np.int64)]
-        for piece in found.merged():
-            a, b = unpacked(piece)
+        for a, b in self._pieces(found):
             sizes = self.left.sizes(a), self.right.sizes(b)
             possible += int(np.sum(sizes[0] * sizes[1]))
             for side, (rows, size) in enumerate(zip((a, b), sizes, strict=True)):
@@ -59,9 +58,14 @@ class Written:
         counters = {"bounded_groups": bounded, "bounded_pairs": possible - len(pairs)}
         return replace(pairs, counters=counters, recall=len(pairs) / possible if possible else 1.0)
 
-    def _all(self, found: PairRuns, star: int, inside: bool) -> Iterator[_Side]:
+    def _pieces(self, found: PairRuns) -> Iterator[_Side]:
+        """Yield the pairs that were found, in order, few at a time."""
         for piece in found.merged():
-            a, b = unpacked(piece)
+            for start in range(0, len(piece), self._most):
+                yield unpacked(piece[start : start + self._most])
+
+    def _all(self, found: PairRuns, star: int, inside: bool) -> Iterator[_Side]:
+        for a, b in self._pieces(found):
             sizes = self.left.sizes(a), self.right.sizes(b)
             for some in self._within_reach(
                 np.where(np.maximum(*sizes) > star, sizes[0] + sizes[1], sizes[0] * sizes[1])
