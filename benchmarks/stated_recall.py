@@ -139,8 +139,9 @@ def minhashes(files: dict[str, Any]) -> Iterator[Setting]:
 
 
 def stated_by(report: Any) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the recall that the report of a de-duplication states, and its interval where it has one."""
-    return report["predicted_recall"], None
+    """Return the share that a de-duplication states in its report, and its interval; none where it estimates none."""
+    said = report.get("estimated_recall")
+    return (None, None) if said is None else (said["recall"], tuple(said["interval"]))
 
 
 def probes(files: dict[str, Any]) -> Iterator[Setting]:
