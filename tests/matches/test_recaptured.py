@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sosie.matches.recaptured import SAMPLE, Recaptured, chance_found
+from sosie.matches.recaptured import SAMPLE, Recaptured, at_least, chance_found
 
 
 def simulated(count, tries, chance, seed, size=SAMPLE):
@@ -27,6 +27,27 @@ def test_the_interval_holds_the_truth_in_95_of_100_runs():
     held = sum(said.interval[0] <= truth <= said.interval[1] for truth, said in runs)
     assert 90 <= held <= 100
     assert abs(np.mean([said.recall - truth for truth, said in runs])) < 0.01
+
+
+def test_pairs_at_one_distance_may_differ_in_their_chances():
+    """Half of the pairs are in a crowd, where hardly any is found: the mean of all would say that few are missing."""
+    rng, missed, said = np.random.default_rng(7), [], []
+    for _ in range(20):
+        crowded = rng.random(4000) < 0.5
+        times = rng.binomial(20, np.where(crowded, 0.05, 0.3))
+        seen = times[times > 0]
+        missed.append(len(times) - len(seen))
+        pooled = len(seen) / chance_found(float(seen.mean()), 20) - len(seen)
+        said.append((pooled, at_least(seen, 20) - len(seen)))
+    pooled, bound = np.mean(said, axis=0)
+    assert pooled < 0.3 * np.mean(missed) < 0.6 * np.mean(missed) < bound < np.mean(missed)
+
+
+def test_where_all_have_one_chance_the_bound_is_their_number():
+    rng = np.random.default_rng(8)
+    times = rng.binomial(20, 0.1, 200_000)
+    assert at_least(times[times > 0], 20) == pytest.approx(200_000, rel=0.01)
+    assert at_least(np.full(9, 20), 20) == 9
 
 
 def test_one_chance_for_all_would_say_too_much():

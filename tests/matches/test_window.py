@@ -51,7 +51,7 @@ def defined(a, b, radius, by):
 def test_the_join_is_its_definition(width, counts, by, share, seed, kind):
     a, radius = signatures(kind, counts[0], width, seed), int(share * width)
     b = None if counts[1] is None else signatures(kind, counts[1], width, seed + seed % 2)
-    found = join_window(a, b, radius, by)
+    found = join_window(a, b, radius, by=by)
     pairs, compared = defined(a, b, radius, by)
     assert listed(found) == pairs
     if len(a) and (b is None or len(b)):
@@ -62,7 +62,7 @@ def test_the_join_is_its_definition(width, counts, by, share, seed, kind):
 def test_chunks_threads_and_memory_change_nothing(across, tmp_path):
     rows = signatures("clustered", 400, 128)
     a, b = (rows.take(np.arange(150)), rows.take(np.arange(150, 400))) if across else (rows, None)
-    whole = join_window(a, b, 8, Window(6, 50))
+    whole = join_window(a, b, 8, by=Window(6, 50))
     assert len(whole) > 100
     for chunk, threads, memory in (
         (1, 1, 1 << 20),
@@ -72,7 +72,7 @@ def test_chunks_threads_and_memory_change_nothing(across, tmp_path):
         (399, 2, 1 << 20),
     ):
         room = Room(tmp_path, memory=memory, threads=threads)
-        again = join_window(a, b, 8, Window(6, 50, chunk), room=room)
+        again = join_window(a, b, 8, by=Window(6, 50, chunk), room=room)
         assert listed(again) == listed(whole)
         assert again.counters["comparisons"] == whole.counters["comparisons"]
         assert again.counters["window_comparisons"] == whole.counters["window_comparisons"]
@@ -83,7 +83,7 @@ def test_chunks_threads_and_memory_change_nothing(across, tmp_path):
 def test_a_window_over_all_rows_is_brute_force_and_says_so(across):
     rows = signatures("clustered", 300, 64)
     other = signatures("clustered", 200, 64) if across else None
-    found = join_window(rows, other, 9, Window(1, 600, 100))
+    found = join_window(rows, other, 9, by=Window(1, 600, 100))
     assert listed(found) == pairs_within(rows, other, 9)
     assert found.recall == 1.0 and found.interval is None
 
@@ -91,20 +91,20 @@ def test_a_window_over_all_rows_is_brute_force_and_says_so(across):
 def test_the_last_rows_of_a_table_are_compared_with_one_another():
     """The paper's Figure 4 stops before them, and compares nothing where there are fewer rows than the window has."""
     rows = Signatures(np.arange(6, dtype=np.uint64))
-    assert listed(join_window(rows, None, 64, Window(1, 50))) == [(i, j) for i in range(6) for j in range(i + 1, 6)]
-    assert len(join_window(rows, None, 64, Window(1, 3))) == 3 + 3 + 3 + 2 + 1
+    assert listed(join_window(rows, None, 64, by=Window(1, 50))) == [(i, j) for i in range(6) for j in range(i + 1, 6)]
+    assert len(join_window(rows, None, 64, by=Window(1, 3))) == 3 + 3 + 3 + 2 + 1
 
 
 def test_counters_tell_what_was_done():
     rows = signatures("random", 1000, 64)
     a, b = rows.take(np.arange(400)), rows.take(np.arange(400, 1000))
-    counters = join_window(a, b, 5, Window(3, 100, 300)).counters
+    counters = join_window(a, b, 5, by=Window(3, 100, 300)).counters
     assert counters["tables"] == 3 and counters["chunks"] == 12
     assert counters["window_comparisons"] == 3 * (900 * 100 + 100 * 99 // 2)
     assert counters["comparisons"] < counters["window_comparisons"]
     assert counters["brute_comparisons"] == 400 * 600
     assert counters["making_chunks"] > 0
-    assert join_window(rows, None, 5, Window(1, 10)).counters["brute_comparisons"] == 1000 * 999 // 2
+    assert join_window(rows, None, 5, by=Window(1, 10)).counters["brute_comparisons"] == 1000 * 999 // 2
 
 
 def planted(count, width, pairs, low, high, seed):
@@ -124,7 +124,7 @@ def test_the_stated_recall_is_the_measured_one(kind):
     truth = len(pairs_within(rows, None, radius))
     held, near, tried = 0, 0, list(product((20, 40), (15, 60), (1, 2)))
     for tables, window, seed in tried:
-        found = join_window(rows, None, radius, Window(tables, window, seed=seed))
+        found = join_window(rows, None, radius, by=Window(tables, window, seed=seed))
         recall = len(found) / truth
         held += found.interval[0] <= recall <= found.interval[1]
         near += abs(found.recall - recall) <= 0.03
@@ -133,9 +133,9 @@ def test_the_stated_recall_is_the_measured_one(kind):
 
 def test_nothing_is_said_of_the_recall_where_nothing_is_known():
     rows = signatures("random", 2000, 256)
-    assert join_window(rows, None, 90, Window(5, 10)).recall is None  # too few tables
+    assert join_window(rows, None, 90, by=Window(5, 10)).recall is None  # too few tables
     few = planted(2000, 256, 40, 88, 90, 3)
-    assert join_window(few, None, 90, Window(10, 2)).recall is None  # hardly any pair is found, none of them twice
+    assert join_window(few, None, 90, by=Window(10, 2)).recall is None  # hardly any pair is found, none of them twice
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_windows_that_cannot_be_are_refused(wrong):
 def test_what_does_not_fit_is_refused():
     rows = signatures("random", 10, 64)
     with pytest.raises(UsageError, match="radius"):
-        join_window(rows, None, 65, Window(1, 1))
+        join_window(rows, None, 65, by=Window(1, 1))
     with pytest.raises(MismatchError, match="bits"):
-        join_window(rows, signatures("random", 10, 65), 3, Window(1, 1))
+        join_window(rows, signatures("random", 10, 65), 3, by=Window(1, 1))
     with pytest.raises(UsageError, match="more than the 10 that are listed"):
-        join_window(signatures("zeros", 50, 64), None, 3, Window(1, 20), max_pairs=10)
+        join_window(signatures("zeros", 50, 64), None, 3, by=Window(1, 20), max_pairs=10)
