@@ -26,10 +26,11 @@ from sosie.matches.window_model import chance_within, expected_recall, relative_
 from sosie.types import F64, I64, Pairs
 
 WINDOWS = (200, 1000, 2000, 5000)  # of the paper's size
-TIMED = (200, 500, 1000, 2000)
+TIMED = (200, 500, 1000, 2000, 5000)
+SHOWN = (100, 200, 300, 500, 1000)  # tables
 CHUNK = 490_000
 WANTED = {0.93: "35 %", 0.95: "40 %", 0.98: "50 %", 0.99: "", 0.995: "100 %"}  # relative recall: the paper's cost
-PAGE = "nfl-window.md"
+NAME = "nfl-window.md"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +179,7 @@ def tell(measured: Measured, times: Times) -> str:
     """Return Figures 6 to 8 as tables."""
     sides, model = measured.sides, float(chance_within(measured.sides.cosines, BITS).mean())
     first = measured.windows[0]
-    shown = _shown(first.tables)
+    shown = [tables for tables in SHOWN if tables in first.tables] or first.tables
     head = ["B", *(f"Q = {tables}" for tables in shown)]
     recall = table(head, ([each.paper, *_cells(each, shown)] for each in measured.windows))
     spread = ", ".join(f"{np.std(each.seeds, ddof=1):.3f}" for each in measured.windows if len(each.seeds) > 1)
@@ -192,12 +193,6 @@ def tell(measured: Measured, times: Times) -> str:
         f"What the join says of its share of all {len(measured.all_near):,} pairs within the radius, one seed:\n\n"
         f"{_stated(measured, first.tables[-1])}"
     )
-
-
-def _shown(tables: list[int]) -> list[int]:
-    """Return five numbers of tables at most."""
-    wanted = {round(share * (len(tables) - 1)) for share in (0, 0.12, 0.22, 0.5, 1)}
-    return [tables[place] for place in sorted(wanted)]
 
 
 def _cells(swept: Swept, shown: list[int]) -> Iterator[str]:
@@ -247,7 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", help="a Parquet file with a column text, beside the generated signatures")
     parser.add_argument("--rows", type=int, default=PAPER_ROWS // 200, help="on both sides")
-    parser.add_argument("--tables", type=int, default=1000, help="at most")
+    parser.add_argument("--tables", type=int, default=1300, help="at most")
     parser.add_argument("--step", type=int, default=100, help="tables that are drawn at a time")
     parser.add_argument("--write", action="store_true", help="write into docs/experiments and docs/images")
     options = parser.parse_args()
@@ -259,8 +254,8 @@ def main() -> None:
     for each, section in zip(sides, ("generated", "texts"), strict=False):
         measured.append(measure(each, options.tables, options.step))
         if section == "generated":
-            publish(PAGE, "time", tell_times(times, measured[0]), options.write)
-        publish(PAGE, section, tell(measured[-1], times), options.write)
+            publish(NAME, "time", tell_times(times, measured[0]), options.write)
+        publish(NAME, section, tell(measured[-1], times), options.write)
     if options.write:
         draw_windows(times)
         draw_recall(measured)
