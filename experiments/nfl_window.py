@@ -182,13 +182,14 @@ def tell(measured: Measured, times: Times) -> str:
     shown = [tables for tables in SHOWN if tables in first.tables] or first.tables
     head = ["B", *(f"Q = {tables}" for tables in shown)]
     recall = table(head, ([each.paper, *_cells(each, shown)] for each in measured.windows))
-    spread = ", ".join(f"{np.std(each.seeds, ddof=1):.3f}" for each in measured.windows if len(each.seeds) > 1)
+    draws = [(each.paper, each.seeds) for each in measured.windows if len(each.seeds) > 1]
+    spread = ", ".join(f"{np.std(seeds, ddof=1):.3f} (B = {paper}, {len(seeds)} draws)" for paper, seeds in draws)
     return (
         f"{sides.name}: {len(sides.true):,} true pairs of mean cosine {sides.cosines.mean():.3f}; brute force finds "
         f"{measured.bound:.3f} of them, {model:.3f} by the model, .76 in the paper.\n\n"
         "Recall (in brackets the model, with the larger and the smaller number of bits), and comparisons as a share "
         f"of those of brute force:\n\n{recall}\n\n"
-        f"Of {len(first.seeds)} draws of {first.tables[0]} tables, recall has the standard deviations {spread}.\n\n"
+        f"Standard deviation of the recall by {first.tables[0]} tables: {spread}.\n\n"
         f"The least cost of a share of what brute force finds:\n\n{_crossing(measured, times)}\n\n"
         f"What the join says of its share of all {len(measured.all_near):,} pairs within the radius, one seed:\n\n"
         f"{_stated(measured, first.tables[-1])}"

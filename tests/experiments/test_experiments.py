@@ -17,7 +17,7 @@ SMALL = {  # options, the page that is written, and pictures
     "issl_growth": ("--largest 14 --queries 3", "issl.md", 1),
     "issl_memory": ("", "issl.md", 0),
     "nfl_table1": ("--sample 60", "nfl.md", 1),
-    "nfl_window": ("--rows 4910 --tables 20 --step 10", "nfl-window.md", 4),
+    "nfl_window": ("--rows 1000 --tables 20 --step 10", "nfl-window.md", 4),
     "psm_figure1": ("--documents 300 --sample 200", None, 1),
     "psm_figure6": ("--documents 300 --sample 100", None, 1),
     "psm_flips": ("--pairs 20", "psm.md", 1),
