@@ -26,10 +26,11 @@ from sosie.matches.window_model import chance_within, expected_recall, relative_
 from sosie.types import F64, I64, Pairs
 
 WINDOWS = (200, 1000, 2000, 5000)  # of the paper's size
-TIMED = (200, 500, 1000, 2000)
+TIMED = (200, 500, 1000, 2000, 5000)
+SHOWN = (100, 200, 300, 500, 1000)  # tables
 CHUNK = 490_000
 WANTED = {0.93: "35 %", 0.95: "40 %", 0.98: "50 %", 0.99: "", 0.995: "100 %"}  # relative recall: the paper's cost
-PAGE = "nfl-window.md"
+NAME = "nfl-window.md"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,26 +179,21 @@ def tell(measured: Measured, times: Times) -> str:
     """Return Figures 6 to 8 as tables."""
     sides, model = measured.sides, float(chance_within(measured.sides.cosines, BITS).mean())
     first = measured.windows[0]
-    shown = _shown(first.tables)
+    shown = [tables for tables in SHOWN if tables in first.tables] or first.tables
     head = ["B", *(f"Q = {tables}" for tables in shown)]
     recall = table(head, ([each.paper, *_cells(each, shown)] for each in measured.windows))
-    spread = ", ".join(f"{np.std(each.seeds, ddof=1):.3f}" for each in measured.windows if len(each.seeds) > 1)
+    draws = [(each.paper, each.seeds) for each in measured.windows if len(each.seeds) > 1]
+    spread = ", ".join(f"{np.std(seeds, ddof=1):.3f} (B = {paper}, {len(seeds)} draws)" for paper, seeds in draws)
     return (
         f"{sides.name}: {len(sides.true):,} true pairs of mean cosine {sides.cosines.mean():.3f}; brute force finds "
         f"{measured.bound:.3f} of them, {model:.3f} by the model, .76 in the paper.\n\n"
         "Recall (in brackets the model, with the larger and the smaller number of bits), and comparisons as a share "
         f"of those of brute force:\n\n{recall}\n\n"
-        f"Of {len(first.seeds)} draws of {first.tables[0]} tables, recall has the standard deviations {spread}.\n\n"
+        f"Standard deviation of the recall by {first.tables[0]} tables: {spread}.\n\n"
         f"The least cost of a share of what brute force finds:\n\n{_crossing(measured, times)}\n\n"
         f"What the join says of its share of all {len(measured.all_near):,} pairs within the radius, one seed:\n\n"
         f"{_stated(measured, first.tables[-1])}"
     )
-
-
-def _shown(tables: list[int]) -> list[int]:
-    """Return five numbers of tables at most."""
-    wanted = {round(share * (len(tables) - 1)) for share in (0, 0.12, 0.22, 0.5, 1)}
-    return [tables[place] for place in sorted(wanted)]
 
 
 def _cells(swept: Swept, shown: list[int]) -> Iterator[str]:
@@ -247,7 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", help="a Parquet file with a column text, beside the generated signatures")
     parser.add_argument("--rows", type=int, default=PAPER_ROWS // 200, help="on both sides")
-    parser.add_argument("--tables", type=int, default=1000, help="at most")
+    parser.add_argument("--tables", type=int, default=1300, help="at most")
     parser.add_argument("--step", type=int, default=100, help="tables that are drawn at a time")
     parser.add_argument("--write", action="store_true", help="write into docs/experiments and docs/images")
     options = parser.parse_args()
@@ -259,8 +255,8 @@ def main() -> None:
     for each, section in zip(sides, ("generated", "texts"), strict=False):
         measured.append(measure(each, options.tables, options.step))
         if section == "generated":
-            publish(PAGE, "time", tell_times(times, measured[0]), options.write)
-        publish(PAGE, section, tell(measured[-1], times), options.write)
+            publish(NAME, "time", tell_times(times, measured[0]), options.write)
+        publish(NAME, section, tell(measured[-1], times), options.write)
     if options.write:
         draw_windows(times)
         draw_recall(measured)

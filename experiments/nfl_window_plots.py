@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from experiments.figure import COLOURS, panels, save
+from experiments.figure import COLOURS, grid, panels, save
 from experiments.nfl_window_data import ENGLISH, GERMAN, PAPER_ROWS
 from sosie import Window
 from sosie.matches.window_model import relative_cost
@@ -63,9 +63,8 @@ def draw_comparisons(measured: Sequence[Measured]) -> None:
 
 def draw_tradeoff(measured: Sequence[Measured], times: Times) -> None:
     """Figure 8: relative recall by relative cost, in comparisons and in time."""
-    figure, all_axes = panels(2 * len(measured))
-    for place, each in enumerate(measured):
-        by_comparisons, by_time = all_axes[2 * place : 2 * place + 2]
+    figure, all_axes = grid(len(measured), 2)
+    for (by_comparisons, by_time), each in zip(all_axes, measured, strict=True):
         _tradeoff(by_comparisons, each, lambda tables, window: relative_cost(PAPER_ROWS, Window(tables, window)))
         _tradeoff(by_time, each, times.relative)
         by_comparisons.set(xlabel="comparisons, as a share of brute force")
@@ -73,7 +72,7 @@ def draw_tradeoff(measured: Sequence[Measured], times: Times) -> None:
         by_comparisons.plot(*zip(*_PAPER, strict=True), "kx", label="the paper's text")
         for axes in (by_comparisons, by_time):
             axes.set_title(each.sides.name, fontsize=8)
-    all_axes[0].legend(frameon=False, fontsize=7, loc="lower right")
+    all_axes[0][0].legend(frameon=False, fontsize=7, loc="lower right")
     save(figure, "nfl-figure8")
 
 

@@ -20,7 +20,7 @@ SMALL = {  # options, the page that is written, and pictures
     "nfl_table1": ("--sample 60", "nfl.md", 1),
     "nfl_table2": ("--sample 60 --texts texts.parquet", "nfl.md", 0),
     "psm_batch": ("--log-rows 10 12 --log-batches 8 9", "psm-batch.md", 1),
-    "nfl_window": ("--rows 4910 --tables 20 --step 10", "nfl-window.md", 4),
+    "nfl_window": ("--rows 1000 --tables 20 --step 10", "nfl-window.md", 4),
     "psm_figure1": ("--documents 300 --sample 200", None, 1),
     "psm_figure6": ("--documents 300 --sample 100", None, 1),
     "psm_flips": ("--log-rows 12 --queries 200 --seeds 2", "psm.md", 1),
@@ -113,6 +113,6 @@ def elsewhere(folder, monkeypatch):
     import_module("experiments.figure")  # which some import only when they draw
     for module in [module for name, module in sys.modules.items() if name.startswith("experiments.")]:
         for place in ("DOCS", "PAGE", "FOLDER"):
-            if hasattr(module, place):
+            if isinstance(getattr(module, place, None), Path):
                 monkeypatch.setattr(module, place, docs / getattr(module, place).relative_to(ROOT / "docs"))
     return docs

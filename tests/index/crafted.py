@@ -1,6 +1,7 @@
 """Indexes whose files were made up, with right checksums: run by test_crafted.py through tests/trials.py."""
 
 import copy
+import dataclasses
 import json
 import shutil
 import zlib
@@ -125,7 +126,8 @@ def use_texts(index, folder):
 
 
 def _named(rows):
-    fields = {name: value for name, value in vars(rows).items() if name not in ("ids", "numbered", "space")}
+    made = [field.name for field in dataclasses.fields(rows) if field.name not in ("ids", "numbered", "space")]
+    fields = {name: getattr(rows, name) for name in made}
     return type(rows)(**fields, ids=[f"new{i}" for i in range(len(rows))])
 
 

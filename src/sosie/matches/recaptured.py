@@ -24,6 +24,7 @@ GROUPS = 10  # of tries, each of which is left out once, to see how much depends
 STUDENT = 2.262  # the 97.5 % point of Student's distribution with one degree of freedom less than there are groups
 _STRATA = 40  # distances that are told apart, at most
 _STRATUM = 50  # pairs of a stratum, at least
+_CROWD = 500  # pairs of a stratum of which those found once and twice are counted, which are fewer
 _SEEN_TWICE = 5  # pairs of a stratum that were found again, at least
 
 
@@ -94,19 +95,23 @@ class Recaptured:
 def _estimate(distances: I64, times: I64, tries: int) -> float | None:
     """Estimate how many pairs there are, from those that were found and how often; None if that cannot be said."""
     order = np.argsort(distances, kind="stable")
-    alike, least, waiting = 0.0, 0.0, order[:0]
-    for stratum in np.array_split(order, max(1, min(_STRATA, len(order) // _STRATUM))):
+    alike, waiting = 0.0, order[:0]
+    for stratum in _strata(order, _STRATUM):
         waiting = np.concatenate([waiting, stratum])
         if (times[waiting] > 1).sum() >= _SEEN_TWICE:
             alike += len(waiting) / chance_found(float(times[waiting].mean()), tries)
-            least += at_least(times[waiting], tries)
             waiting = order[:0]
-    total = max(alike, least)
+    total = max(alike, sum(at_least(times[stratum], tries) for stratum in _strata(order, _CROWD))) if alike else 0.0
     if not len(waiting):
         return total
-    if total == 0 or len(waiting) > _STRATUM:
+    if alike == 0 or len(waiting) > _STRATUM:
         return None  # the farthest were hardly found twice: there may be any number of them
-    return total + len(waiting) * total / (len(order) - len(waiting))
+    return max(total, alike + len(waiting) * alike / (len(order) - len(waiting)))
+
+
+def _strata(order: I64, least: int) -> list[I64]:
+    """Cut pairs, nearest first, into strata of at least so many."""
+    return np.array_split(order, max(1, min(_STRATA, len(order) // least)))
 
 
 def chance_found(mean: float, tries: int) -> float:

@@ -81,7 +81,7 @@ class ProjectionSigner(Signer):
         standard deviation of the vectors' numbers: over all vectors their variance is 1, as that of simhash is.
 
         >>> kept = RandomProjection(bits=64).fit().sign(["the cat sat on the mat"], volatility=True)
-        >>> kept.volatility.shape, int(kept.words[0, 0]) & 1 == (kept.volatility[0, 0] > 0)
+        >>> kept.volatility.shape, bool(kept.words[0, 0] & np.uint64(1)) == bool(kept.volatility[0, 0] > 0)
         ((1, 64), True)
         """
         signed = self.rows(texts, volatility=volatility, threads=threads)

@@ -174,7 +174,7 @@ class Angular:
 
         >>> from sosie.signatures.simhash import Simhash
         >>> Simhash(bits=64).chances(np.array([8 / 9, 1.0]), 17).round(3).tolist()
-        [0.991, 1.0]
+        [0.994, 1.0]
         """
         steps = np.unique(np.round(np.clip(cosines, 0, 1) * 1000).astype(np.int64))
         table = np.zeros(1001)
