@@ -45,7 +45,7 @@ class FlatRows:
         if blocks > have or not planes.flags.writeable:
             planes = aligned_zeros((max(blocks, have + have // 2), *planes.shape[1:]))
             planes[:have] = self.planes
-        set_rows(planes, begin, words)
+        set_rows(planes, begin, read_only(words))
         return planes
 
 
