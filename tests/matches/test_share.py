@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
+import scipy.sparse.csgraph
 
 import sosie
-from sosie.matches.share import weighted_share
+from sosie.matches.share import crowds_of, weighted_share
 
 
 def test_the_interval_holds_the_truth_in_95_of_100_runs():
@@ -20,8 +22,8 @@ def test_the_interval_holds_the_truth_in_95_of_100_runs():
     assert abs(np.mean(off)) < 0.003
 
 
-def test_pairs_of_one_row_are_lucky_together():
-    """Ten pairs of a row that are found, or not, by the same bits: as many rows as there are, not as many pairs."""
+def test_pairs_of_one_crowd_are_lucky_together():
+    """Ten pairs of a row that are found, or not, by the same bits: as many crowds as there are, not as many pairs."""
     held, alone = 0, 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -33,6 +35,16 @@ def test_pairs_of_one_row_are_lucky_together():
         low, high = weighted_share(chances, np.arange(len(rows)), once).interval
         alone += low <= truth <= high
     assert held >= 180 > alone
+
+
+def test_crowds_are_connected_components():
+    rng = np.random.default_rng(2)
+    for rows, pairs in ((10, 0), (50, 30), (200, 150), (300, 900)):
+        a, b = rng.integers(0, rows, (2, pairs))
+        graph = scipy.sparse.coo_matrix((np.ones(pairs), (a, b)), (rows, rows))
+        labels = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
+        first = np.array([np.flatnonzero(labels == label)[0] for label in labels], np.int64)
+        assert crowds_of(a, b, rows).tolist() == first[a].tolist()
 
 
 def test_pairs_count_as_often_as_they_stand_for_rows_and_some_are_certain():

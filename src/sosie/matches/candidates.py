@@ -20,7 +20,7 @@ from sosie.matches.sets.dense import DenseLists, dense_lists
 from sosie.matches.sets.join import join_sparse
 from sosie.matches.sets.partitions import listed_at_most
 from sosie.matches.sets.similarity import Measure, Similarity
-from sosie.matches.share import weighted_share
+from sosie.matches.share import crowds_of, weighted_share
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.room import Room
@@ -69,7 +69,8 @@ class Candidates:
         cosine = found.similarity if measure == "cosine" else found.shared / np.sqrt(a * b)
         rows = groups.sizes
         certain = int((rows * (rows - 1) // 2).sum())  # equal rows are collapsed before anything is signed
-        share = weighted_share(self.chance(jaccard, cosine), found.a, rows[found.a] * rows[found.b], certain)
+        crowds = crowds_of(found.a, found.b, len(sizes))
+        share = weighted_share(self.chance(jaccard, cosine), crowds, rows[found.a] * rows[found.b], certain)
         if share is None:
             return replace(found, at_threshold=found.recall)
         return replace(found, recall=share.recall, interval=share.interval, at_threshold=found.recall)

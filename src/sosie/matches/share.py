@@ -20,12 +20,12 @@ class Share(NamedTuple):
     interval: tuple[float, float]
 
 
-def weighted_share(chances: F64, rows: I64, times: I64, certain: int = 0) -> Share | None:
+def weighted_share(chances: F64, crowds: I64, times: I64, certain: int = 0) -> Share | None:
     """Estimate the share that was found from the chance that each found pair had; None if chances are too small.
 
-    A pair that had the chance p stands for 1 / p pairs. Pairs of one row were found by the same bits: they may all have
-    been lucky together, so their errors are added, not their squares. Each pair counts so many `times`; others were
-    `certain` to be found.
+    A pair that had the chance p stands for 1 / p pairs. Pairs of one of the `crowds`, which are numbered, were found by
+    the same bits: they may all have been lucky together, so their errors are added, not their squares. Each pair counts
+    so many `times`; others were `certain` to be found.
 
     >>> weighted_share(np.array([0.5, 1.0, 0.5]), np.array([0, 0, 1]), np.ones(3, np.int64)).recall
     0.6
@@ -36,6 +36,22 @@ def weighted_share(chances: F64, rows: I64, times: I64, certain: int = 0) -> Sha
         return None
     found = float(times.sum() + certain)
     every = float((times / chances).sum() + certain)
-    errors = np.bincount(rows, times * np.sqrt(1 - chances) / chances)
+    errors = np.bincount(crowds, times * np.sqrt(1 - chances) / chances)
     error = _NORMAL * math.sqrt(float((errors**2).sum()))
     return Share(found / every, (found / (every + error), min(1.0, found / max(every - error, found))))
+
+
+def crowds_of(a: I64, b: I64, rows: int) -> I64:
+    """Return which pairs chains of pairs connect: of each, the first of all rows that it is connected with.
+
+    >>> crowds_of(np.array([0, 3, 4]), np.array([2, 4, 5]), 6).tolist()
+    [0, 3, 3]
+    """
+    first = np.arange(rows)
+    while True:
+        lower = np.minimum(first[a], first[b])
+        if np.array_equal(lower, first[a]) and np.array_equal(lower, first[b]):
+            return lower
+        np.minimum.at(first, a, lower)
+        np.minimum.at(first, b, lower)
+        first = first[first]
