@@ -114,8 +114,7 @@ def _craft_manifest(random: Random, place: Path) -> None:
 
     def change(manifest: dict[str, Any]) -> None:
         names = [name for name in manifest if name not in ("format", "version", "kind", "crc32")]
-        names = [name for name in names if name != "files" or random.random() < 0.1]
-        name = random.choice(names)
+        name = random.choice([name for name in names if name != "files" or random.random() < 0.1] or names)
         if random.random() < 0.1:
             del manifest[name]
         else:

@@ -61,7 +61,8 @@ def mutated_json(random: Random, value: Any) -> Any:
     if type(value) is int and random.random() < 0.6:
         return random.choice((value + 1, value - 1, -value, value * 2, value // 2, value ^ 1 << random.randrange(40)))
     if isinstance(value, str) and value and random.random() < 0.4:
-        return mutated(random, value.encode(), [b"index"], [b"/", b"\\", b"<"]).decode("utf-8", "replace")
+        written = value.encode("utf-8", "surrogatepass")
+        return mutated(random, written, [b"index"], [b"/", b"\\", b"<"]).decode("utf-8", "replace")
     return random.choice(VALUES)
 
 
