@@ -53,10 +53,11 @@ def main() -> None:
     for name, group in MORE.items():
         if group.RESULT.exists():
             results[name] = json.loads(group.RESULT.read_text("utf-8"))
+    if not options.no_page:  # before anything else can go wrong: it took minutes
+        (ROOT / "benchmarks" / "results.json").write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     text = page(results)
     print(text)
     if not options.no_page:
-        (ROOT / "benchmarks" / "results.json").write_text(json.dumps(results, indent=1) + "\n", "utf-8")
         (ROOT / "docs" / "benchmarks.md").write_text(text, "utf-8")
 
 

@@ -61,7 +61,7 @@ def measure(corpus: Path, output: Path, memory: str) -> dict[str, Any]:
         "counts": counts,
         "method": report["parameters"]["method"]["method"],
         "seconds": round(seconds, 1),
-        "peaktree_bytes": peak,
+        "peak_tree_bytes": peak,
         "stages": report["stages"],
         "measured": report["measured"],
     }
@@ -80,7 +80,7 @@ def lines(result: dict[str, Any]) -> list[str]:
         f" {measured['sampled']:,} random documents, exact search found {measured['true_pairs']:,}, and the run"
         f" {measured['found_pairs']:,} of them and {measured['wrong_pairs']:,} others",
         f"- {result['seconds']:.0f} s ({stages}); highest memory of the process tree"
-        f" {show_size(result['peaktree_bytes'])} (seen every 20 ms; by the system's own count {show_size(highest)})",
+        f" {show_size(result['peak_tree_bytes'])} (seen every 20 ms; by the system's own count {show_size(highest)})",
     ]
 
 
