@@ -65,6 +65,8 @@ def page(results: dict[str, Any]) -> str:
 
 
 def _time(seconds: float) -> str:
+    if seconds < 1e-6:
+        return f"{seconds * 1e9:.2f} ns"
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.2f} ms"
 
 
