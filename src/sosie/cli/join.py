@@ -29,6 +29,7 @@ from sosie.matches.check import MAX_PAIRS
 from sosie.matches.chunks import Window
 from sosie.matches.join import SignatureJoin
 from sosie.matches.sets.similarity import Measure
+from sosie.report.summary import percent
 from sosie.storage.output import Output
 
 _WINDOW = tuple(field.name for field in fields(Window))
@@ -111,7 +112,7 @@ def _share(report: JoinReport) -> str:
     if report.recall is None:
         return "; what share of all that is cannot be said" if "tables" in report.counters else ""
     low, high = report.interval or (report.recall, report.recall)
-    return f", about {report.recall:.1%} of all ({low:.1%} to {high:.1%})"
+    return f", about {percent(report.recall)} of all (95 % interval {percent(low)} to {percent(high)})"
 
 
 def _cost(report: JoinReport) -> list[str]:
