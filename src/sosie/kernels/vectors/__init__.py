@@ -1,0 +1,1 @@
+"""SPARSE VECTORS: rows of weighted columns, projected into another vocabulary, weighed and compared."""
