@@ -1,0 +1,1 @@
+"""WHAT IF THE LANGUAGES DIFFER? Words translated, documents projected, twins found."""
