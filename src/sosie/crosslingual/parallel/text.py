@@ -19,7 +19,8 @@ from sosie.errors import DataError, UsageError
 
 KINDS = (
     "*.tsv (a text, a tab, its translation), *.po and *.mo (gettext), *.tmx, documents with two columns (*.jsonl, "
-    "*.csv, *.parquet and others), or exactly two files: of documents with the same ids, or of text whose lines are aligned"
+    "*.csv, *.parquet and others), or exactly two files: of documents with the same ids, or of "
+    "text whose lines are aligned"
 )
 _DOCUMENTS, _TEXT, _TMX = "documents", "text", "tmx"
 _SUFFIXES = {
