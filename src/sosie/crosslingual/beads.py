@@ -8,7 +8,7 @@ cheapest list of beads, found by dynamic programming in a band around the place 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +20,10 @@ from sosie.types import F64, I64
 Score = Callable[[Sequence[int], Sequence[int]], float]
 
 # How likely beads are that have so many parts on either side (Gale and Church 1993, Table 5; either of two has half).
-_SHAPES = ((1, 1), (1, 0), (0, 1), (2, 1), (1, 2), (2, 2))
-_PRIORS = -np.log([0.89, 0.0099 / 2, 0.0099 / 2, 0.089 / 2, 0.089 / 2, 0.011])
+_SHAPES = ((1, 1), (1, 0), (2, 1), (1, 2), (2, 2), (0, 1))
+_PRIORS = -np.log([0.89, 0.0099 / 2, 0.089 / 2, 0.089 / 2, 0.011, 0.0099 / 2])
+_ADDED = _SHAPES.index((0, 1))  # the shape that stays in a row; all others come from one before
+_UP, _LEFT = np.array(_SHAPES[:_ADDED]).T
 # The variance of a length for each character (theirs is 6.8), and how far the ratio of two texts is from that of their
 # languages: without it, long paragraphs would have to be as long as the ratio says to a few percent.
 _VARIANCE, _SPREAD = 6.8, 0.15
@@ -33,6 +35,7 @@ _MOST = -math.log(1e-4)
 # which cost 9.2 at most, and one that is low has parts left alone only where lengths are against them, too.
 WEIGHT = 12.0
 _LEAST_BAND, _MOST_BAND = 40, 500  # parts to either side of the place where both texts have come as far
+_BLOCK = 1 << 15  # pairs of parts whose lengths are compared at a time
 
 
 class Bead(NamedTuple):
@@ -80,11 +83,25 @@ def align(source: F64, target: F64, score: Score | None = None) -> list[Bead]:
     """
     ours, theirs = np.concatenate([[0], np.cumsum(source)]), np.concatenate([[0], np.cumsum(target)])
     low, high = _band(ours, theirs)
-    rows: list[F64] = []
+    # Costs of the last rows, with two columns before the first, so that every shape comes from somewhere.
+    last, second = np.full((2, len(theirs) + 2), np.inf)
     taken: list[NDArray[np.uint8]] = []
-    for row in range(len(ours)):
-        costs, shapes = _row(row, ours, theirs, rows, low, high, score)
-        rows.append(costs)
+    for row, lengths in enumerate(_lengths_by_row(ours, theirs, low, high)):
+        columns = np.arange(low[row], high[row] + 1)
+        if row == 0:
+            best, shapes = np.where(columns == 0, 0.0, np.inf), np.zeros(len(columns), np.uint8)
+        else:
+            before = np.stack([(last, second)[up - 1][columns + 2 - left] for up, left in _SHAPES[:_ADDED]])
+            costs = before + lengths
+            if score is not None:
+                _add_scores(costs, lengths, score, row, columns)
+            shapes = costs.argmin(axis=0)
+            best = costs[shapes, np.arange(len(columns))]
+        best, shapes = _with_added(best, shapes.astype(np.uint8), theirs[columns])
+        last, second = second, last
+        if row > 1:
+            last[low[row - 2] + 2 : high[row - 2] + 3] = np.inf
+        last[columns + 2] = best
         taken.append(shapes)
     return _path(taken, low, len(theirs) - 1)
 
@@ -101,45 +118,33 @@ def _band(ours: F64, theirs: F64) -> tuple[I64, I64]:
     return low.astype(np.int64), high.astype(np.int64)
 
 
-def _row(
-    row: int, ours: F64, theirs: F64, rows: list[F64], low: I64, high: I64, score: Score | None
-) -> tuple[F64, NDArray[np.uint8]]:
-    """Return what it costs to come to this row and each column of its band, and by which shape at last."""
-    first, last = int(low[row]), int(high[row])
-    best = np.full(last - first + 1, np.inf)
-    taken = np.zeros(len(best), np.uint8)
-    if row == 0:
-        best[0] = 0.0
-    for shape, (up, left) in enumerate(_SHAPES):
-        if up == 0 or up > row:
-            continue
-        # Columns that this shape comes to from the band of the row that it comes from.
-        begin, end = max(first, int(low[row - up]) + left), min(last, int(high[row - up]) + left)
-        if begin > end:
-            continue
-        columns = np.arange(begin, end + 1)
-        before = rows[row - up][begin - left - int(low[row - up]) : end - left - int(low[row - up]) + 1]
-        costs = before + _PRIORS[shape] + _lengths(ours[row] - ours[row - up], theirs[columns] - theirs[columns - left])
-        if score is not None and left:
-            costs = costs + _scores(score, row, up, left, columns, costs - before < _PRIORS[shape] + _MOST)
-        here = slice(begin - first, end - first + 1)
-        better = costs < best[here]
-        best[here][better] = costs[better]
-        taken[here][better] = shape
-    return _with_added(best, taken, theirs[first : last + 1])
+def _lengths_by_row(ours: F64, theirs: F64, low: I64, high: I64) -> Iterator[F64]:
+    """Yield what beads cost, by their shapes and lengths, that end in each row and the columns of its band."""
+    start = 0
+    while start < len(ours):
+        stop = start + 1
+        while stop < len(ours) and (stop + 1 - start) * (high[stop] - low[start] + 1) <= _BLOCK:
+            stop += 1
+        rows, columns = np.arange(start, stop), np.arange(low[start], high[stop - 1] + 1)
+        sources = ours[rows] - ours[np.maximum(rows - _UP[:, None], 0)]
+        targets = theirs[columns] - theirs[np.maximum(columns - _LEFT[:, None], 0)]
+        costs = _lengths(sources[:, :, None], targets[:, None, :]) + _PRIORS[:_ADDED, None, None]
+        for row in rows.tolist():
+            yield costs[:, row - start, low[row] - columns[0] : high[row] - columns[0] + 1]
+        start = stop
 
 
 def _with_added(best: F64, taken: NDArray[np.uint8], theirs: F64) -> tuple[F64, NDArray[np.uint8]]:
     """Return the costs where parts of the target alone may follow: all at once, by running minima of differences."""
-    shape = _SHAPES.index((0, 1))
-    each = np.concatenate([[0.0], _PRIORS[shape] + _lengths(0.0, np.diff(theirs))])
-    so_far = np.cumsum(each)
+    so_far = np.zeros(len(theirs))
+    added = np.diff(theirs)
+    np.cumsum(_PRIORS[_ADDED] + _lengths(np.zeros_like(added), added), out=so_far[1:])
     with_added = np.minimum.accumulate(best - so_far) + so_far
     better = with_added < best - 1e-9
-    return np.where(better, with_added, best), np.where(better, np.uint8(shape), taken)
+    return np.where(better, with_added, best), np.where(better, np.uint8(_ADDED), taken)
 
 
-def _lengths(source: float, target: F64) -> F64:
+def _lengths(source: F64, target: F64) -> F64:
     """Return what lengths cost: the logarithm of how unlikely so great a deviation is."""
     mean = (source + target) / 2
     deviations = np.abs(target - source) / np.sqrt(np.maximum(_VARIANCE * mean + (_SPREAD * mean) ** 2, 1e-9))
@@ -147,13 +152,16 @@ def _lengths(source: float, target: F64) -> F64:
     return costs
 
 
-def _scores(score: Score, row: int, up: int, left: int, columns: I64, likely: NDArray[np.bool_]) -> F64:
-    """Return what scores add to the costs, where lengths are likely; elsewhere they count as 0."""
-    added = np.full(len(columns), WEIGHT)
-    for place in np.flatnonzero(likely).tolist():
-        column = int(columns[place])
-        added[place] -= 2 * WEIGHT * score(range(row - up, row), range(column - left, column))
-    return added
+def _add_scores(costs: F64, lengths: F64, score: Score, row: int, columns: I64) -> None:
+    """Add what scores say to the costs, where lengths are likely; elsewhere they count as 0."""
+    for shape, (up, left) in enumerate(_SHAPES[:_ADDED]):
+        if not left:
+            continue
+        likely = np.isfinite(costs[shape]) & (lengths[shape] < _PRIORS[shape] + _MOST)
+        costs[shape] += WEIGHT
+        for place in np.flatnonzero(likely).tolist():
+            column = int(columns[place])
+            costs[shape, place] -= 2 * WEIGHT * score(range(row - up, row), range(column - left, column))
 
 
 def _path(taken: list[NDArray[np.uint8]], low: I64, column: int) -> list[Bead]:
