@@ -1,0 +1,1 @@
+"""WHAT WAS TRANSLATED BEFORE? Files of parallel text, whoever wrote them, as pairs of texts."""
