@@ -75,7 +75,7 @@ class Terms:
         weights = np.where(np.asarray(known)[self.terms], self.counts, 0)
         sums = np.add.reduceat(np.append(weights, 0), self.offsets[:-1]) * (self.sizes > 0)
         totals = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (self.sizes > 0)
-        return sums / np.maximum(totals, 1)
+        return np.asarray(sums / np.maximum(totals, 1))
 
 
 def count_words(

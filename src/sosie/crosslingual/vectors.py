@@ -46,7 +46,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One part of a vector: documents by their words, what stands for each word, how columns weigh, and how much all do.
+    """One part of a vector: words of documents, what stands for each, how columns weigh, and how much all of them do.
 
     Without a table, words stand for themselves.
     """
@@ -58,7 +58,7 @@ class Part:
 
 
 def make_vectors(parts: Sequence[Part], room: Room) -> SparseRows:
-    """Return one vector for each document: its parts beside each other, each of unit length times the root of its weight.
+    """Return one vector for each document: parts beside each other, each as long as the root of its weight.
 
     So the inner product of two vectors is the weighted sum of the cosines of their parts.
     """
@@ -75,7 +75,7 @@ def make_vectors(parts: Sequence[Part], room: Room) -> SparseRows:
 
 
 def counted_columns(terms: Terms, table: Table, width: int, threads: int | None = None) -> tuple[I64, float]:
-    """Return in how many documents each column occurs once words are replaced, and how long documents are on average."""
+    """Return in how many documents each column occurs once words are replaced, and how long these are on average."""
     frequencies, total = np.zeros(width, np.int64), 0.0
 
     def count(span: tuple[int, int]) -> tuple[I64, float]:

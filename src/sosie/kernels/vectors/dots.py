@@ -22,7 +22,7 @@ class SparseRows(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Rows by column: column c has `weights[i]` in each of `rows[i]`, which ascend, from offsets[c] to offsets[c + 1]."""
+    """Rows by column: column c has `weights[i]` in `rows[i]`, which ascend, for i from offsets[c] to offsets[c + 1]."""
 
     offsets: I64
     rows: I32
@@ -98,7 +98,7 @@ def best_of_lists(
 def pairs_of_lists(
     asking: SparseRows, first: int, last: int, lists: Lists, least: float, scores: F64, found: I64, products: F64
 ) -> tuple[int, int]:
-    """Write pairs of asking rows from `first` on and listed rows whose product is at least `least`, while there is room.
+    """Write pairs of asking rows and listed ones whose product is at least `least`, while there is room.
 
     `found[i]` is the asking row times 2^32 plus the listed row. Return the row to go on with and how many pairs there
     are: a row's pairs are all there or none. `scores` is room for one number of each listed row.

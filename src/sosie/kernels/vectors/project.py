@@ -12,7 +12,7 @@ from sosie.kernels.machine.sort import sort_values
 
 
 class Table(NamedTuple):
-    """What stands for each term: term t is `values[i]` of each of `columns[i]`, for i from offsets[t] to offsets[t+1]."""
+    """What stands for each term: t is `values[i]` of each of `columns[i]`, for i from offsets[t] to offsets[t + 1]."""
 
     offsets: I64
     columns: I32

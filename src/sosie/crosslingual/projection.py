@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sosie.crosslingual.dictionary import Dictionary
 from sosie.kernels.vectors.project import Table
 from sosie.types import F64, I64, offsets_of
 
@@ -15,7 +17,7 @@ _LEAST = 4  # letters of a part
 
 
 class Lexical(NamedTuple):
-    """Translations of words: word i has those at offsets[i] to offsets[i + 1], `others[targets[j]]` with a probability."""
+    """Translations of words: word i has `others[targets[j]]` with a probability, j in offsets[i] to offsets[i + 1]."""
 
     words: Mapping[str, int]
     others: list[str]
@@ -23,20 +25,38 @@ class Lexical(NamedTuple):
     targets: I64
     probabilities: F64
 
+    @classmethod
+    def of(cls, dictionary: Dictionary, backward: bool = False) -> Lexical:
+        """Return one direction of a dictionary.
 
-class Coverage(NamedTuple):
-    """How many of the words of a vocabulary were translated, passed through, split, or left out, and in which way each.
+        >>> made = Dictionary.from_pairs(["haus", "haus"], ["house", "home"], [0.8, 0.2])
+        >>> Lexical.of(made, backward=True).words
+        {'home': 0, 'house': 1}
+        """
+        own, other = (dictionary.target, dictionary.source) if backward else (dictionary.source, dictionary.target)
+        table = dictionary.backward if backward else dictionary.forward
+        words = {word: row for row, word in enumerate(own.to_pylist())}
+        return cls(words, other.to_pylist(), table.offsets, table.words, table.probabilities)
 
-    `kinds[i]` is one of TRANSLATED, PASSED, SPLIT and UNKNOWN.
-    """
+    def turned(self) -> Lexical:
+        """Return the same probabilities by the words of the other language: p(f|e) of a word f, for its every e.
 
-    kinds: np.ndarray
+        >>> lexical = Lexical({"a": 0, "b": 1}, ["x"], np.array([0, 1, 2]), np.array([0, 0]), np.array([0.7, 0.3]))
+        >>> turned = lexical.turned()
+        >>> turned.words, turned.others, turned.targets.tolist(), turned.probabilities.tolist()
+        ({'x': 0}, ['a', 'b'], [0, 1], [0.7, 0.3])
+        """
+        rows = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        order = np.argsort(self.targets, kind="stable")
+        offsets = offsets_of(np.bincount(self.targets, minlength=len(self.others)))
+        words = {word: row for row, word in enumerate(self.others)}
+        return Lexical(words, list(self.words), offsets, rows[order], self.probabilities[order])
 
 
-UNKNOWN, TRANSLATED, PASSED, SPLIT = range(4)
+UNKNOWN, TRANSLATED, PASSED, SPLIT = range(4)  # which way it was found what stands for a word
 
 
-def translation_table(words: list[str], lexical: Lexical, numbers: Mapping[str, int]) -> tuple[Table, np.ndarray]:
+def translation_table(words: list[str], lexical: Lexical, numbers: Mapping[str, int]) -> tuple[Table, NDArray[np.int8]]:
     """Return what stands for each word in the other vocabulary, and which way that was found.
 
     A word of the dictionary becomes its translations, as far as the other side has them. One that it does not know
