@@ -90,13 +90,14 @@ class _Entry:
             self.forms[int(form or 0)] = keyword
 
     def finish(self, gathered: Gathered) -> _Entry:
-        """Gather what was read and return the next entry."""
-        if "domain" in self.parts:
-            del self.parts["domain"]
-        if self.parts:
-            if "msgid" not in self.parts or not self.forms:
-                raise self._wrong(self.line, f"an entry without a {'msgstr' if 'msgid' in self.parts else 'msgid'}")
-            self._gather(gathered)
+        """Gather what was read and return the next entry: this one, if nothing but its comments were read."""
+        if self.parts.pop("domain", None):
+            self.last = ""
+        if not self.parts:
+            return self
+        if "msgid" not in self.parts or not self.forms:
+            raise self._wrong(self.line, f"an entry without a {'msgstr' if 'msgid' in self.parts else 'msgid'}")
+        self._gather(gathered)
         return _Entry(self.place)
 
     def _gather(self, gathered: Gathered) -> None:
