@@ -88,21 +88,19 @@ def align(source: F64, target: F64, score: Score | None = None) -> list[Bead]:
     last, second = np.full((2, len(theirs) + 2), np.inf)
     taken: list[NDArray[np.uint8]] = []
     for row, lengths in enumerate(_lengths_by_row(ours, theirs, low, high)):
-        columns = np.arange(low[row], high[row] + 1)
+        start, stop = int(low[row]) + 2, int(high[row]) + 3
+        costs = np.stack([(last, second)[up - 1][start - left : stop - left] for up, left in _SHAPES[:_ADDED]])
+        costs += lengths
         if row == 0:
-            best, shapes = np.where(columns == 0, 0.0, np.inf), np.zeros(len(columns), np.uint8)
-        else:
-            before = np.stack([(last, second)[up - 1][columns + 2 - left] for up, left in _SHAPES[:_ADDED]])
-            costs = before + lengths
-            if score is not None:
-                _add_scores(costs, lengths, score, row, columns)
-            shapes = costs.argmin(axis=0)
-            best = costs[shapes, np.arange(len(columns))]
+            costs[0, 0] = 0.0  # where all begins
+        elif score is not None:
+            _add_scores(costs, lengths, score, row, start - 2)
+        best, shapes = costs.min(axis=0), costs.argmin(axis=0)
         best, shapes = _with_added(best, shapes.astype(np.uint8))
         last, second = second, last
         if row > 1:
             last[low[row - 2] + 2 : high[row - 2] + 3] = np.inf
-        last[columns + 2] = best
+        last[start:stop] = best
         taken.append(shapes)
     return _path(taken, low, len(theirs) - 1)
 
@@ -153,7 +151,7 @@ def _lengths(source: F64, target: F64) -> F64:
     return costs
 
 
-def _add_scores(costs: F64, lengths: F64, score: Score, row: int, columns: I64) -> None:
+def _add_scores(costs: F64, lengths: F64, score: Score, row: int, first: int) -> None:
     """Add what scores say to the costs, where lengths are likely; elsewhere they count as 0."""
     for shape, (up, left) in enumerate(_SHAPES[:_ADDED]):
         if not left:
@@ -161,7 +159,7 @@ def _add_scores(costs: F64, lengths: F64, score: Score, row: int, columns: I64) 
         likely = np.isfinite(costs[shape]) & (lengths[shape] < _PRIORS[shape] + _MOST)
         costs[shape] += WEIGHT
         for place in np.flatnonzero(likely).tolist():
-            column = int(columns[place])
+            column = first + place
             costs[shape, place] -= 2 * WEIGHT * score(range(row - up, row), range(column - left, column))
 
 
