@@ -55,6 +55,14 @@ def test_charsets_that_cannot_be_read(tmp_path, suffix, write, charset):
         read(tmp_path, write([Entry("a", ("b",))]).replace(b"UTF-8", charset.encode()).ljust(400, b"\n"), suffix)
 
 
+@pytest.mark.parametrize("head", ['msgid "charset=koi8-r"\nmsgstr "x"\n', 'msgid ""\n"charset=koi8-r"\nmsgstr "x"\n'])
+def test_other_messages_may_speak_of_charsets(tmp_path, head):
+    more = 'msgctxt "charset=koi8-r"\nmsgid "charset=koi8-r"\nmsgstr "charset=koi8-r"\n'
+    pair = ("charset=koi8-r", "x"), ("charset=koi8-r", "charset=koi8-r"), ("size", "Größe")
+    assert read(tmp_path, head + more + 'msgid "size"\nmsgstr "Größe"\n').segments == [*pair]
+    assert read(tmp_path, more + 'msgid "size"\nmsgstr "Größe"\n').segments == [*pair[1:]]
+
+
 def test_what_is_not_finished_is_left_out(tmp_path):
     entries = [
         Entry("one", ("eins",)),
