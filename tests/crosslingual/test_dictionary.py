@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zlib
 
 import numpy as np
 import pyarrow as pa
@@ -119,8 +120,6 @@ def test_every_byte_that_is_flipped_or_gone_is_told(tmp_path):
 
 def crafted(folder, name, array):
     """Put another array into an artefact, with the right checksums."""
-    import zlib
-
     data = np.asarray(array)
     (folder / name).write_bytes(data.tobytes())
     entry = {"dtype": data.dtype.str, "shape": list(data.shape), "bytes": data.nbytes}
@@ -197,8 +196,10 @@ def test_lists_that_are_no_words_are_refused(words):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"aligner": "giza"}, {"iterations": 0}, {"most": 0}, {"mass": 0}, {"mass": 1.5}, {"mass": float("nan")}]
-    + [{"least": 1.0}, {"longest": 201}, {"most": 2.5}, {"seed": -1}, {"origin": "found"}],
+    [
+        *({"aligner": "giza"}, {"iterations": 0}, {"most": 0}, {"mass": 0}, {"mass": 1.5}, {"mass": float("nan")}),
+        *({"least": 1.0}, {"longest": 201}, {"most": 2.5}, {"seed": -1}, {"origin": "found"}),
+    ],
     ids=str,
 )
 def test_a_spec_says_what_is_wrong(changed):

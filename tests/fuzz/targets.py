@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.fuzz.artefacts import index_target, signatures, signers, text_indexes
+from tests.fuzz.artefacts import dictionaries, index_target, signatures, signers, text_indexes
 from tests.fuzz.documents import Documents
 from tests.fuzz.formats import FORMATS
 from tests.fuzz.parallel import PARALLEL_FILES, ParallelFiles
 from tests.fuzz.results import CheckpointFolders, Results, TruthFiles
 from tests.fuzz.stores import Stores
 from tests.fuzz.target import Target
+from tests.fuzz.word_pairs import WordPairs
 
 KINDS = ("flat", "flat-numbered", "blocks", "multi", "probes", "probes-flips", "slices", "keys", "words")
 
@@ -22,6 +23,8 @@ ARTEFACTS: dict[str, Target] = {
     "results": Results(),
     "checkpoints": CheckpointFolders(),
     "store": Stores(),
+    "dictionary": dictionaries(),
+    "word-pairs": WordPairs(),
 }
 TARGETS = {**DOCUMENTS, **PARALLEL, **INDEXES, **ARTEFACTS}
 GROUPS = {"documents": DOCUMENTS, "parallel": PARALLEL, "indexes": INDEXES, "artefacts": ARTEFACTS}

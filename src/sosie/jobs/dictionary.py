@@ -24,6 +24,7 @@ from sosie.report.timing import Progress, Silent, Timing
 from sosie.shown import counted
 from sosie.storage.output import Output, OutputDirectory
 from sosie.storage.output_file import output_file
+from sosie.text import words
 
 FEW = 100  # segments, below which a dictionary knows little
 RARE = 0.2  # share of words that occur again, below which next to nothing is learnt
@@ -185,8 +186,9 @@ class _Cut:
         self.left_out |= lost
 
     def _is_one(self, text: str) -> bool:
-        # Every word takes a character and what is between it and the next: most texts need not be read for this.
-        return len(text) < 2 * self._longest or (len(paragraphs(text)) < 2 and len(text.split()) <= self._longest)
+        if "\n" in text and len(paragraphs(text)) > 1:
+            return False
+        return len(text) <= self._longest or len(words(text)) <= self._longest  # a word has a character at least
 
 
 class _Told:
