@@ -77,7 +77,7 @@ def test_python_examples_run(page, folder):
         exec(compile(block, str(page), "exec"), {})
 
 
-FOLLOWED = ("formats.md", "indexes.md")  # pages whose examples are run in one folder, in their order
+FOLLOWED = ("formats.md", "indexes.md", "dictionary.md")  # pages whose examples are run in one folder, in their order
 COMMAND_LINES = [
     (page.name, line.split("#")[0].strip())
     for page in PAGES
@@ -155,9 +155,10 @@ def test_every_option_is_in_the_guide_and_has_a_help(words):
 def test_every_command_has_the_options_of_all():
     for words in commands(cli):
         text = CliRunner().invoke(cli, [*words, "--help"]).output
-        assert "INPUT" in text or words[0] in ("demo", "warm") or words[-1] in ("remove", "info", "verify")
+        looks = words[-1] in ("remove", "info", "verify", "show", "export")
+        assert "INPUT" in text or words[0] in ("demo", "warm") or looks
         assert all(option in text for option in ("--json", "--quiet", "--config"))
-        assert "--threads" in text or words[-1] in ("remove", "info", "verify")
+        assert "--threads" in text or looks or words[-1] == "import"
 
 
 def test_the_defaults_are_what_the_page_says():

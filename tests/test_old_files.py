@@ -96,6 +96,14 @@ def test_a_store_finds_what_it_found_and_goes_on(version, name, golden, copied):
     assert len(sosie.SignatureStore(store.path)) == before + 1
 
 
+@pytest.mark.parametrize(("version", "name"), kept("dictionary"))
+def test_a_dictionary_translates_as_it_did(version, name, golden, tmp_path):
+    made = sosie.load_dictionary(FILES / version / name)
+    assert golden.translated(made) == EXPECTED[version][name]
+    made.save(tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(FILES / version / name)
+
+
 @pytest.mark.parametrize("version", holding("signatures"))
 def test_signatures_and_keys_are_as_they_were(version):
     words = sosie.load_signatures(FILES / version / "signatures" / "words")

@@ -3,7 +3,7 @@
 usage: python tools/golden_files.py [KIND...]          writes tests/golden/files/NAME, which must not exist
 
 A version that changes a format runs this once, for the kinds of artefacts (folders: index, signer, signatures,
-text-index, dedup, join) that it changes; the folders of earlier ones stay, and tests/test_old_files.py opens all of
+text-index, store, dictionary, dedup, join) that it changes; the folders of earlier ones stay, and tests/test_old_files.py opens all of
 them. Nothing here is made again to make a test pass: what was written is a promise.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 import sosie
 
-NAME = f"{sosie.__version__}-stores"  # the folder to write: the version, and what is new in its files
+NAME = f"{sosie.__version__}-dictionary"  # the folder to write: the version, and what is new in its files
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden" / "files"
 WORDS = "amber birch cedar delta ember flint grove hazel ivory jade kelp larch maple north ochre pearl quartz".split()
 
@@ -128,6 +128,27 @@ def stores(folder: Path) -> dict[str, Any]:
     return expected
 
 
+def dictionaries(folder: Path) -> dict[str, Any]:
+    """Write a dictionary of one table and one of both directions, with weights; return what they translate."""
+    expected, source, target = {}, "haus haus strasse 東京".split(), "house home street tokyo".split()
+    plain = sosie.Dictionary.from_pairs(source, target, [3, 1, 1, 1])
+    both = sosie.Dictionary.from_pairs(source, target, [3, 1, 1, 0], [1, 1, 1, 1])
+    for name, made in (("table", plain), ("weighted", both.with_weights((0.5, 0.375, 0.125)))):
+        made.save(folder / "dictionary" / name)
+        expected[f"dictionary/{name}"] = translated(made)
+    return expected
+
+
+def translated(made: Any) -> dict[str, Any]:
+    """Return all that a dictionary says."""
+    words = {"forward": made.source.to_pylist(), "backward": made.target.to_pylist()}
+    found = {
+        way: {word: [list(each) for each in made.translations(word, way == "backward")] for word in listed}
+        for way, listed in words.items()
+    }
+    return {**found, "digest": made.digest, "weights": made.weights and list(made.weights)}
+
+
 def matched(store: Any) -> dict[str, Any]:
     """Return what a store finds for some texts."""
     queries = sosie.Simhash().fit().sign(texts(5), volatility=True)
@@ -166,6 +187,7 @@ def write(folder: Path) -> None:
         signer.save(folder / "signer" / name)
         expected[f"signer/{name}"] = {"digest": signer.digest, "signed": signed(signer)}
     expected |= stores(folder)
+    expected |= dictionaries(folder)
     lines = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate([*texts(16), "?"])]
     (folder / "docs.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     run("sign", "docs.jsonl", "-o", "signatures/words", "--volatility", "--features", "--quiet", cwd=folder)

@@ -72,6 +72,11 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         "join cosine": [["join", documents, *to("pairs"), "--similarity", "cosine"]],
         "join containment": [["join", documents, *to("pairs"), "--similarity", "containment"]],
         "inspect": [["inspect", documents]],
+        "dictionary": [
+            ["dictionary", "train", str(folder / "pairs.tsv"), *to("dictionary")],
+            ["dictionary", "import", str(folder / "words.tsv"), *to("dictionary")],
+            ["dictionary", "show", str(folder / "dictionary"), "a"],
+        ],
         "pages": [["inspect", str(folder / "pages")]],
     }
     for method in SIGNERS:
@@ -140,6 +145,8 @@ def write_corpus(folder: Path) -> None:
         file.writelines(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(crowd))
     with open(folder / "odd.jsonl", "w") as file:
         file.writelines(json.dumps({"id": f"odd-{name}", "text": texts[2 * i]}) + "\n" for i, name in enumerate(odd))
+    (folder / "pairs.tsv").write_text("".join(f"{text}\t{text}\n" for text in texts[:20]), "utf-8")
+    (folder / "words.tsv").write_text("a\tb\t0.5\n", "utf-8")
     (folder / "pages").mkdir()
     page = f"<title>w</title><nav>n</nav><p class=c>{texts[0]}<b>b</b><br></p>" * 400  # few tags are not looked at
     (folder / "pages" / "page.html").write_text(page)

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sosie.clusters.components import connected as connected
+    from sosie.crosslingual.dictionary import Dictionary as Dictionary
+    from sosie.crosslingual.dictionary import load_dictionary as load_dictionary
     from sosie.documents.source import Source as Source
     from sosie.errors import (
         DataError as DataError,
@@ -110,6 +112,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "DataError": "sosie.errors",
     "Deduplication": "sosie.report.deduplication",
     "Deduplicator": "sosie.jobs.dedup",
+    "Dictionary": "sosie.crosslingual.dictionary",
     "DocumentFrequencies": "sosie.features.frequencies",
     "Exact": "sosie.matches.candidates",
     "Features": "sosie.types",
@@ -136,6 +139,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "connected": "sosie.clusters.components",
     "dedup": "sosie.jobs.dedup",
     "join": "sosie.jobs.join",
+    "load_dictionary": "sosie.crosslingual.dictionary",
     "load_index": "sosie.index.files",
     "load_signatures": "sosie.signatures.files",
     "passages": "sosie.text.passages",

@@ -1,7 +1,8 @@
 """Fuzz for long: every target, or those that are named, on two workers; a table of what became of the cases,
 and the sums of it.
 
-usage: python -m tests.fuzz [--trials N] [TARGET...]; a target may be one of the groups documents, indexes, artefacts.
+usage: python -m tests.fuzz [--trials N] [TARGET...]; a target may be one of the groups documents, parallel, indexes,
+artefacts.
 SOSIE_FUZZ_SEED and SOSIE_FUZZ_TRIALS are heeded.
 """
 

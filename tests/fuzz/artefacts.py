@@ -17,6 +17,7 @@ from tests.fuzz.formats import ROSE
 from tests.fuzz.target import ACCEPTED, SAME, Case
 
 import sosie
+from sosie.crosslingual.table import export_tsv
 from sosie.jobs.index import IndexBuilder, verify_index
 from sosie.jobs.sign import Signing
 from sosie.search.entries import Form
@@ -191,3 +192,23 @@ def signatures() -> Artefacts:
         IndexBuilder().from_signatures(path, Output(out))
 
     return Artefacts(make, answer, change)
+
+
+def dictionaries() -> Artefacts:
+    """Return dictionaries, with weights and without."""
+
+    def answer(path: Path) -> Any:
+        made = sosie.load_dictionary(path)
+        assert made.reversed().reversed().digest == made.digest
+        return GOLDEN.translated(made), made.spec, made.segments, list(export_tsv(made))
+
+    def change(path: Path) -> None:
+        _saved_again(sosie.load_dictionary(path).with_weights((1.0, 0.5, 0.25)), path)
+
+    return Artefacts(lambda folder: GOLDEN.dictionaries(folder) and _raised(folder / "dictionary"), answer, change)
+
+
+def _raised(folder: Path) -> None:
+    """Let what is in a folder lie beside it."""
+    for path in folder.iterdir():
+        path.rename(folder.parent / path.name)

@@ -17,6 +17,7 @@ from tests.mistakes.scene import arrange
 from tests.mistakes.table import SECTIONS, Mistake
 
 import sosie
+from sosie.crosslingual.aligner import load_thot
 from sosie.documents.html import load_resiliparse
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "messages.md"
@@ -87,7 +88,8 @@ def _hidden(packages: tuple[str, ...]) -> Iterator[None]:
     for name in loaded:
         del sys.modules[name]
     sys.meta_path.insert(0, finder := Finder())
-    load_resiliparse.cache_clear()  # it may be in use since another test
+    for load in (load_resiliparse, load_thot):
+        load.cache_clear()  # it may be in use since another test
     try:
         yield
     finally:

@@ -129,6 +129,38 @@ INDEXES = [
     Mistake("documents that are in the index", "sosie index add index docs.jsonl", "'a'", "`sosie index remove`"),
     Mistake("no result to evaluate", "sosie evaluate docs.jsonl", "docs.jsonl", "sosie dedup"),
 ]
+DICTIONARIES = [
+    Mistake(
+        "a language without its translation",
+        "sosie dictionary train german.txt -o out",
+        "german.txt",
+        "give exactly these two files",
+    ),
+    Mistake(
+        "training without the extra",
+        "sosie dictionary train phrases.tsv -o out",
+        "sil-thot",
+        "pip install 'sosie[crosslingual]'",
+        ("thot",),
+    ),
+    Mistake(
+        "one language for two",
+        "sosie dictionary train phrases.tsv -o out --languages de",
+        "--languages",
+        "as in de,en",
+    ),
+    Mistake("a share in percent", "sosie dictionary train phrases.tsv -o out --mass 95", "mass", "at most 1"),
+    Mistake("nothing but punctuation", "sosie dictionary train marks.tsv -o out", "marks.tsv", "without words"),
+    Mistake(
+        "a table with spaces", "sosie dictionary import spaces.tsv -o out", "spaces.tsv, line 1", "separated by tabs"
+    ),
+    Mistake("a pair that repeats", "sosie dictionary import twice.tsv -o out", "twice.tsv, line 2", "Keep one of them"),
+    Mistake(
+        "a probability that is none", "sosie dictionary import zero.tsv -o out", "zero.tsv, line 1", "above 0"
+    ),
+    Mistake("an index instead of a dictionary", "sosie dictionary show index fox", "index", "sosie dictionary train"),
+    Mistake("a table instead of a dictionary", "sosie dictionary info twice.tsv", "twice.tsv", "dictionary"),
+]
 PYTHON = [
     Mistake("one text", 'sosie.dedup("the quick brown fox")', "the quick brown fox", "as a list"),
     Mistake(
@@ -231,5 +263,6 @@ SECTIONS = {
     "Options": OPTIONS,
     "Outputs": OUTPUTS,
     "Indexes, signatures, results": INDEXES,
+    "Dictionaries": DICTIONARIES,
     "From Python": PYTHON,
 }

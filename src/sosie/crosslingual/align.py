@@ -1,7 +1,7 @@
 """Dictionaries trained on parallel text: words aligned in both directions, side by side in processes of their own.
 
-The aligner holds the interpreter's lock while it goes through the segments, so threads would wait for each other, and
-whoever wants to interrupt it would wait, too.
+The aligner holds the interpreter's lock while it goes through the segments, so threads of Python would wait for each
+other, and whoever wants to interrupt it would wait, too. It has threads of its own, which processes share.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def train(
     if bitext.links * max(spec.rounds, 1) < LITTLE and spec.aligner in ("fast_align", "ibm1"):
         found = [align(asked, spec, told.part(i)) for i, asked in enumerate(ways)]
     else:
-        found = _beside(ways, spec, min(2, thread_count(threads)), told, scratch)
+        found = _beside(ways, spec, thread_count(threads), told, scratch)
     return _dictionary(bitext, found, spec)
 
 
@@ -112,15 +112,18 @@ def _table(entries: Entries, rows: I64, others: I64) -> Translations:
 
 
 def _beside(
-    ways: list[Asked], spec: TrainingSpec, processes: int, told: _Sum, scratch: str | os.PathLike[str] | None
+    ways: list[Asked], spec: TrainingSpec, threads: int, told: _Sum, scratch: str | os.PathLike[str] | None
 ) -> list[Entries]:
-    """Return what processes of their own find, so many of them at a time."""
+    """Return what processes of their own find, all at a time if there are as many threads."""
+    processes = min(len(ways), threads)
     with tempfile.TemporaryDirectory(prefix="sosie-align-", dir=scratch) as place:
         folders = [Path(place) / str(i) for i in range(len(ways))]
         for folder, asked in zip(folders, ways, strict=True):
             folder.mkdir()
             put_down(asked, spec, folder)
-        waiting = deque(_Process(folder, told.part(number)) for number, folder in enumerate(folders))
+        waiting = deque(
+            _Process(folder, told.part(number), threads // processes) for number, folder in enumerate(folders)
+        )
         started = list[_Process]()
         try:
             with selectors.DefaultSelector() as selector:
@@ -140,8 +143,8 @@ def _beside(
 class _Process:
     """Another process, which aligns what its folder asks, and who is told of its iterations."""
 
-    def __init__(self, folder: Path, told: Told) -> None:
-        self._folder, self._told = folder, told
+    def __init__(self, folder: Path, told: Told, threads: int) -> None:
+        self._folder, self._told, self._threads = folder, told, threads
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> IO[bytes]:
@@ -152,6 +155,7 @@ class _Process:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
+                env=os.environ | {"OMP_NUM_THREADS": str(self._threads)},
                 bufsize=0,
             )
         assert self._process.stdout is not None

@@ -1,8 +1,9 @@
 """Beads: which parts of a text are those of its translation, by their lengths (Gale and Church 1993).
 
 A bead is up to two parts of one text that stand for up to two of the other. What is likely: the length of a translation
-is normally distributed around a multiple of that of the text, the ratio of the two languages. The alignment is the
-cheapest list of beads, found by dynamic programming in a band around the place where both texts have come as far.
+is normally distributed around a multiple of that of the text, the ratio of the two languages. Other than with Gale and
+Church, what has no counterpart may be of any length: an added paragraph is not the less likely for being long. The
+alignment is the cheapest list of beads, by dynamic programming in a band around where both texts have come as far.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ UNLIKELY = 3.29
 # Real texts have outliers, which normal distributions have not: no lengths are less likely than that.
 _MOST = -math.log(1e-4)
 # What a score adds: this for 0, nothing for 0.5, and as much less for 1. So a score that is certain outweighs lengths,
-# which cost 9.2 at most, and one that is low has parts left alone only where lengths are against them, too.
-WEIGHT = 12.0
+# which cost 9.2 at most, and a score of 0 alone does not part two of the same length, which would cost 10.6.
+WEIGHT = 10.0
 _LEAST_BAND, _MOST_BAND = 40, 500  # parts to either side of the place where both texts have come as far
 _BLOCK = 1 << 15  # pairs of parts whose lengths are compared at a time
 
@@ -87,21 +88,19 @@ def align(source: F64, target: F64, score: Score | None = None) -> list[Bead]:
     last, second = np.full((2, len(theirs) + 2), np.inf)
     taken: list[NDArray[np.uint8]] = []
     for row, lengths in enumerate(_lengths_by_row(ours, theirs, low, high)):
-        columns = np.arange(low[row], high[row] + 1)
+        start, stop = int(low[row]) + 2, int(high[row]) + 3
+        costs = np.stack([(last, second)[up - 1][start - left : stop - left] for up, left in _SHAPES[:_ADDED]])
+        costs += lengths
         if row == 0:
-            best, shapes = np.where(columns == 0, 0.0, np.inf), np.zeros(len(columns), np.uint8)
-        else:
-            before = np.stack([(last, second)[up - 1][columns + 2 - left] for up, left in _SHAPES[:_ADDED]])
-            costs = before + lengths
-            if score is not None:
-                _add_scores(costs, lengths, score, row, columns)
-            shapes = costs.argmin(axis=0)
-            best = costs[shapes, np.arange(len(columns))]
-        best, shapes = _with_added(best, shapes.astype(np.uint8), theirs[columns])
+            costs[0, 0] = 0.0  # where all begins
+        elif score is not None:
+            _add_scores(costs, lengths, score, row, start - 2)
+        best, shapes = costs.min(axis=0), costs.argmin(axis=0)
+        best, shapes = _with_added(best, shapes.astype(np.uint8))
         last, second = second, last
         if row > 1:
             last[low[row - 2] + 2 : high[row - 2] + 3] = np.inf
-        last[columns + 2] = best
+        last[start:stop] = best
         taken.append(shapes)
     return _path(taken, low, len(theirs) - 1)
 
@@ -111,10 +110,10 @@ def _band(ours: F64, theirs: F64) -> tuple[I64, I64]:
     width = min(_LEAST_BAND + max(len(ours), len(theirs)) // 20, _MOST_BAND)
     scale = theirs[-1] / ours[-1] if ours[-1] else 0.0
     centre = np.searchsorted(theirs, ours * scale)
-    centre[0], centre[-1] = 0, len(theirs) - 1
     high = np.minimum(centre + width, len(theirs) - 1)
     low = np.maximum(centre - width, 0)
     low[1:] = np.minimum(low[1:], high[:-1])
+    low[0], high[-1] = 0, len(theirs) - 1
     return low.astype(np.int64), high.astype(np.int64)
 
 
@@ -128,17 +127,17 @@ def _lengths_by_row(ours: F64, theirs: F64, low: I64, high: I64) -> Iterator[F64
         rows, columns = np.arange(start, stop), np.arange(low[start], high[stop - 1] + 1)
         sources = ours[rows] - ours[np.maximum(rows - _UP[:, None], 0)]
         targets = theirs[columns] - theirs[np.maximum(columns - _LEFT[:, None], 0)]
-        costs = _lengths(sources[:, :, None], targets[:, None, :]) + _PRIORS[:_ADDED, None, None]
+        costs = _lengths(sources[:, :, None], targets[:, None, :])
+        costs[_LEFT == 0] = 0.0
+        costs += _PRIORS[:_ADDED, None, None]
         for row in rows.tolist():
             yield costs[:, row - start, low[row] - columns[0] : high[row] - columns[0] + 1]
         start = stop
 
 
-def _with_added(best: F64, taken: NDArray[np.uint8], theirs: F64) -> tuple[F64, NDArray[np.uint8]]:
+def _with_added(best: F64, taken: NDArray[np.uint8]) -> tuple[F64, NDArray[np.uint8]]:
     """Return the costs where parts of the target alone may follow: all at once, by running minima of differences."""
-    so_far = np.zeros(len(theirs))
-    added = np.diff(theirs)
-    np.cumsum(_PRIORS[_ADDED] + _lengths(np.zeros_like(added), added), out=so_far[1:])
+    so_far = _PRIORS[_ADDED] * np.arange(len(best))
     with_added = np.minimum.accumulate(best - so_far) + so_far
     better = with_added < best - 1e-9
     return np.where(better, with_added, best), np.where(better, np.uint8(_ADDED), taken)
@@ -152,7 +151,7 @@ def _lengths(source: F64, target: F64) -> F64:
     return costs
 
 
-def _add_scores(costs: F64, lengths: F64, score: Score, row: int, columns: I64) -> None:
+def _add_scores(costs: F64, lengths: F64, score: Score, row: int, first: int) -> None:
     """Add what scores say to the costs, where lengths are likely; elsewhere they count as 0."""
     for shape, (up, left) in enumerate(_SHAPES[:_ADDED]):
         if not left:
@@ -160,7 +159,7 @@ def _add_scores(costs: F64, lengths: F64, score: Score, row: int, columns: I64) 
         likely = np.isfinite(costs[shape]) & (lengths[shape] < _PRIORS[shape] + _MOST)
         costs[shape] += WEIGHT
         for place in np.flatnonzero(likely).tolist():
-            column = int(columns[place])
+            column = first + place
             costs[shape, place] -= 2 * WEIGHT * score(range(row - up, row), range(column - left, column))
 
 

@@ -22,7 +22,7 @@ from sosie.crosslingual.spec import TrainingSpec
 from sosie.crosslingual.table import Table, read_table
 from sosie.crosslingual.translations import Translations, ordered
 from sosie.errors import DataError, MismatchError, SosieError, StorageError
-from sosie.shown import counted
+from sosie.shown import counted, printable
 from sosie.storage.ids import id_arrays, ids_of
 from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.storage.output import OutputDirectory
@@ -242,6 +242,9 @@ def _check_words(what: str, listed: Any) -> None:
         raise MismatchError(f"the {what} are an Arrow array of large strings without nulls")
     if len(listed) > 1 and not pc.all(pc.less(listed[:-1], listed[1:])).as_py():
         raise MismatchError(f"the {what} are not sorted and distinct")
+    spelt = "".join(listed.to_pylist())
+    if "" in listed[:1].to_pylist() or " " in spelt or printable(spelt) != spelt:
+        raise MismatchError(f"the {what} hold what is no word: an empty one, a space or a control character")
 
 
 def _are_weights(weights: Any) -> bool:

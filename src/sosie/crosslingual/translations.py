@@ -56,7 +56,7 @@ class Translations:
         check_column(f"{what}: the offsets", self.offsets, np.int64, rows + 1)
         check_column(f"{what}: the words", self.words, np.int64)
         check_column(f"{what}: the probabilities", self.probabilities, np.float64, len(self.words))
-        if self.offsets[0] != 0 or self.offsets[-1] != len(self.words) or np.any(self.sizes < 0):
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.words) or np.any(self.offsets[1:] < self.offsets[:-1]):
             raise MismatchError(f"{what}: the offsets do not ascend from 0 to {len(self.words)}")
         check_rows(f"{what}: the words", self.words, others)
         shares = self.probabilities

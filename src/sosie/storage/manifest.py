@@ -196,6 +196,7 @@ def _read_manifest(folder: Folder, kind: str | Collection[str]) -> dict[str, Any
 
 # What to do where another artefact, or none, was found.
 _MADE_BY = {
+    "dictionary": "`sosie dictionary train` makes one.",
     "index": "`sosie index build` makes one.",
     "signatures": "`sosie sign` makes them.",
     "store": "`sosie batch` makes one.",

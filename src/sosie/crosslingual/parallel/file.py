@@ -105,8 +105,9 @@ def _cut(place: Input) -> Iterator[bytes]:
             raise DataError(f"{place.path}, line {number + 1:,}: is {place.too_long}. Cut it into shorter lines.")
         if others:
             number += len(others)
-            yield b"".join(waiting)
+            first, waiting, held = b"".join(waiting), [others[-1]], len(others[-1])
+            yield first
             yield from others[:-1]
-            waiting, held = [others[-1]], len(others[-1])
     if held:
-        yield b"".join(waiting)
+        first, waiting = b"".join(waiting), []
+        yield first

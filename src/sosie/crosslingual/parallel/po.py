@@ -9,7 +9,7 @@ encoding.
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from io import StringIO
 
 from sosie.crosslingual.parallel.file import decode_line, raw_lines
 from sosie.crosslingual.parallel.message import Message, charset_of
@@ -22,10 +22,13 @@ _LINE = re.compile(
     r'\s*+(msgctxt|msgid|msgid_plural|msgstr|msgstr\[(\d{1,3})\]|domain)?\s*+((?:"(?:[^"\\]++|\\.)*+"\s*+)++)'
 )
 _STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"')
+# Bytes follow each other where they are one character; those of a long run are taken some at a time.
+_OCTAL, _HEXADECIMAL = r"[0-3]?[0-7]{1,2}", r"x[0-9a-fA-F]{1,2}"
 _ESCAPE = re.compile(
-    r"\\(?:([0-3]?[0-7]{1,2}(?:\\[0-3]?[0-7]{1,2})*+)|x([0-9a-fA-F]{1,2}(?:\\x[0-9a-fA-F]{1,2})*+)|(.))"
+    rf"\\(?:({_OCTAL}(?:\\{_OCTAL}){{0,65535}}+)|({_HEXADECIMAL}(?:\\{_HEXADECIMAL}){{0,65535}}+)|(.))"
 )
 _MEANING = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_EMPTY = re.compile(rb'(?:msgid)?\s*""')
 _OLD = re.compile(r"#~\s*msgid(?!_)")
 
 
@@ -90,13 +93,14 @@ class _Entry:
             self.forms[int(form or 0)] = keyword
 
     def finish(self, gathered: Gathered) -> _Entry:
-        """Gather what was read and return the next entry."""
-        if "domain" in self.parts:
-            del self.parts["domain"]
-        if self.parts:
-            if "msgid" not in self.parts or not self.forms:
-                raise self._wrong(self.line, f"an entry without a {'msgstr' if 'msgid' in self.parts else 'msgid'}")
-            self._gather(gathered)
+        """Gather what was read and return the next entry: this one, if nothing but its comments were read."""
+        if self.parts.pop("domain", None):
+            self.last = ""
+        if not self.parts:
+            return self
+        if "msgid" not in self.parts or not self.forms:
+            raise self._wrong(self.line, f"an entry without a {'msgstr' if 'msgid' in self.parts else 'msgid'}")
+        self._gather(gathered)
         return _Entry(self.place)
 
     def _gather(self, gathered: Gathered) -> None:
@@ -115,31 +119,36 @@ class _Entry:
 
 
 def _encoding(place: Input) -> str:
-    """Return the encoding that the header names; it is the first entry, in ASCII as far as that matters."""
-    keywords = 0
-    header: list[str] = []
-
-    def is_first(raw: bytes) -> bool:
-        nonlocal keywords
-        keywords += raw.lstrip().startswith(b"msgid")
-        return keywords < 2
-
-    for raw in takewhile(is_first, raw_lines(place)):
-        if not raw.lstrip().startswith(b"#") and b"charset=" in raw:
-            header.append(raw[:10_000].decode("latin-1"))
-    return charset_of("".join(header), place.path)
+    """Return the encoding that the header names: the first entry, if its message is empty."""
+    said: list[str] = []
+    is_header = False
+    for raw in raw_lines(place):
+        line = raw.strip()
+        if line.startswith(b"msgstr"):
+            is_header = True
+        elif is_header and not line.startswith(b'"'):
+            break
+        elif not is_header and line and not line.startswith((b"#", b"domain")) and not _EMPTY.fullmatch(line):
+            break
+        if is_header and b"charset=" in line:
+            said.append(line[:10_000].decode("latin-1"))
+    return charset_of("".join(said), place.path)
 
 
 def _unescaped(string: str, place: Input, number: int, encoding: str) -> str:
     """Return a string as the program says it; escapes of bytes are characters of the catalogue's encoding."""
     if "\\" not in string:
         return string
-
-    def meaning(found: re.Match[str]) -> str:
+    made, at = StringIO(), 0
+    for found in _ESCAPE.finditer(string):
+        made.write(string[at : found.start()])
         octal, hexadecimal, letter = found.groups()
         if letter is not None:
-            return _MEANING.get(letter, letter)
-        digits = octal.split("\\") if octal is not None else hexadecimal.split("\\x")
-        return decode_line(bytes(int(each, 8 if octal is not None else 16) for each in digits), place, number, encoding)
-
-    return _ESCAPE.sub(meaning, string)
+            made.write(_MEANING.get(letter, letter))
+        else:
+            digits = octal.split("\\") if octal is not None else hexadecimal.removeprefix("x").split("\\x")
+            content = bytes(int(each, 8 if octal is not None else 16) for each in digits)
+            made.write(decode_line(content, place, number, encoding))
+        at = found.end()
+    made.write(string[at:])
+    return made.getvalue()
