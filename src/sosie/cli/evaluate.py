@@ -1,4 +1,4 @@
-"""`sosie evaluate`: recall and precision of a result, and how good an index, signatures or keys are."""
+"""`sosie evaluate`: recall and precision of a result, and how good links, an index, signatures or keys are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from sosie.cli.evaluate_links import links
 from sosie.cli.kinds import effort_options, efforts_of
 from sosie.cli.options import (
     UNITS,
@@ -41,13 +42,16 @@ class Evaluate(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the own command before what is not the name of another."""
-        named = bool(args) and args[0] in ("result", "index", "signatures")
+        named = bool(args) and args[0] in ("result", "index", "signatures", "links")
         return super().parse_args(ctx, args if named else ["result", *args])
 
 
 @click.group("evaluate", cls=Evaluate)
 def command() -> None:
-    """Measure how good a result is, or how good an index or signatures are."""
+    """Measure how good a result is, or how good links, an index or signatures are."""
+
+
+command.add_command(links)
 
 
 @command.command("result")
@@ -72,8 +76,8 @@ def command() -> None:
 def result_command(result: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Measure how good RESULT is, a directory that `sosie dedup` or `sosie join` wrote.
 
-    `sosie evaluate index DIR` measures an index instead, and `sosie evaluate signatures INPUT...` signatures: see
-    their --help.
+    `sosie evaluate index DIR` measures an index instead, `sosie evaluate signatures INPUT...` signatures, and
+    `sosie evaluate links OUT` links: see their --help.
 
     With --truth, its pairs and clusters are compared with known pairs. With --sample, random documents of INPUT are
     compared exactly with all of INPUT, and the pairs found so are looked up in RESULT. INPUT is what the run read; by

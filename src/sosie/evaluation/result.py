@@ -141,20 +141,32 @@ def load_result(path: str | os.PathLike[str]) -> Result:
 def _load(folder: Folder) -> Result:
     if not folder.holds("report.json"):
         raise StorageError(f"{folder}: has no report.json: neither `sosie dedup` nor `sosie join` wrote it.")
+    report = read_report(folder, FORMATS, "`sosie dedup` or `sosie join`")
+    if wrong := _wrong_member(report):
+        raise damaged(folder, wrong)
+    pairs = read_columns(folder, "pairs.parquet", ["a", "b"])
+    clustered = report["format"] == "sosie-report"
+    clusters = read_columns(folder, "clusters.parquet", ["id", "cluster", "kept"]) if clustered else None
+    return Result(folder.path, report, pairs, clusters)
+
+
+def read_report(folder: Folder, formats: tuple[str, ...], writers: str) -> dict[str, Any]:
+    """Return the report.json of a folder if it has one of these formats."""
+    path = folder.path / "report.json"
     try:
         with folder.open("report.json") as file:
             report = json.loads(file.read().decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise StorageError(f"{folder.path / 'report.json'}: cannot be read ({error}). Run again.") from error
-    form = report.get("format") if isinstance(report, dict) else None
-    if form not in FORMATS:
-        raise StorageError(f"{folder.path / 'report.json'}: is no report of `sosie dedup` or `sosie join`.")
-    if wrong := _wrong_member(report):
-        damaged = f"is damaged: {wrong!r} is not what Sosie writes. Run again."
-        raise StorageError(f"{folder.path / 'report.json'}: {damaged}")
-    pairs = _table(folder, "pairs.parquet", ["a", "b"])
-    clusters = _table(folder, "clusters.parquet", ["id", "cluster", "kept"]) if form == "sosie-report" else None
-    return Result(folder.path, report, pairs, clusters)
+        raise StorageError(f"{path}: cannot be read ({error}). Run again.") from error
+    if not isinstance(report, dict) or report.get("format") not in formats:
+        raise StorageError(f"{path}: is no report of {writers}.")
+    return report
+
+
+def damaged(folder: Folder, member: str) -> StorageError:
+    """Return the error for a report one member of which is of another type than Sosie writes."""
+    path = folder.path / "report.json"
+    return StorageError(f"{path}: is damaged: {member!r} is not what Sosie writes. Run again.")
 
 
 def _wrong_member(report: dict[str, Any]) -> str | None:
@@ -183,7 +195,8 @@ _PARAMETERS = {
 }
 
 
-def _table(folder: Folder, name: str, columns: list[str]) -> Any:
+def read_columns(folder: Folder, name: str, columns: list[str]) -> Any:
+    """Return columns of a Parquet file of a folder; ids (a, b, id) are int64 or large_string."""
     path = folder.path / name
     if not folder.holds(name):
         raise StorageError(f"{path}: is missing, so the result is not whole. Run again.")
@@ -195,13 +208,14 @@ def _table(folder: Folder, name: str, columns: list[str]) -> Any:
             raise StorageError(f"{path}: has the columns {table.column_names}, expected {columns}.")
         for i, name in enumerate(columns):
             if name in ("a", "b", "id"):
-                table = table.set_column(i, name, table[name].cast(_id_type(table[name].type)))
+                table = table.set_column(i, name, table[name].cast(id_type_of(table[name].type)))
     except (OSError, ValueError, MemoryError, pa.ArrowException) as error:  # a name that is no UTF-8 is a ValueError
         raise StorageError(f"{path}: cannot be read ({error}). Run again.") from error
     return table
 
 
-def _id_type(kind: Any) -> Any:
+def id_type_of(kind: Any) -> Any:
+    """Return the type that ids of an Arrow type are compared as: int64 or large_string."""
     return pa.int64() if pa.types.is_integer(kind) else pa.large_string()
 
 

@@ -19,11 +19,12 @@ from sosie.errors import DataError, UsageError
 READ = "*.tsv, *.csv, *.jsonl (also .ndjson, .json) and *.parquet"
 
 
-def read_truth(path: str | os.PathLike[str], id_type: Any) -> Any:
+def read_truth(path: str | os.PathLike[str], id_type: Any, b_type: Any = None) -> Any:
     """Return the pairs of a truth file as a table a, b, with ids of type `id_type` (int64 or large_string).
 
-    The columns are `a` and `b` where both are there, else the first two. The first line of a TSV or CSV file is a
-    header only if it names `a` and `b`.
+    `b_type` is the type of the ids b where it is another one: of two collections, one may have numbers alone. The
+    columns are `a` and `b` where both are there, else the first two. The first line of a TSV or CSV file is a header
+    only if it names `a` and `b`.
     """
     path = os.fspath(path)
     read = _READERS.get(os.path.splitext(path.lower())[1])
@@ -40,7 +41,8 @@ def read_truth(path: str | os.PathLike[str], id_type: Any) -> Any:
         raise DataError(f"{path}: is not a truth file of its kind ({error}).") from error
     if not table.num_rows:
         raise DataError(f"{path}: holds no pairs. Give at least one pair of ids.")
-    return pa.table({side: _ids(table[i], id_type, path) for i, side in enumerate(("a", "b"))})
+    kinds = {"a": id_type, "b": b_type or id_type}
+    return pa.table({side: _ids(table[i], kind, path) for i, (side, kind) in enumerate(kinds.items())})
 
 
 def _ids(column: Any, id_type: Any, path: str) -> Any:
