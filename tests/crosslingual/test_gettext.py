@@ -87,6 +87,8 @@ def test_a_flag_is_that_of_one_entry(tmp_path):
 def test_entries_need_no_blank_lines(tmp_path):
     lines = 'msgid "a"\nmsgstr "b"\nmsgctxt "c"\nmsgid "d"\nmsgstr "e"\nmsgid "f"\nmsgstr "g"\n'
     assert read(tmp_path, lines).segments == [("a", "b"), ("d", "e"), ("f", "g")]
+    empty = read(tmp_path, lines.replace('"d"', '""'))  # with a context it is no header
+    assert empty.segments == [("a", "b"), ("f", "g")] and empty.left_out == {"one side is empty": 1}
 
 
 def test_templates_have_no_translations(tmp_path):
