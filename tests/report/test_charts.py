@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sosie.report.charts import BARS, Bar, histogram, proportion, row_chart, similarity_bars, size_bars
+from sosie.report.charts import (
+    BARS,
+    Bar,
+    histogram,
+    proportion,
+    row_chart,
+    similarity_bars,
+    size_bars,
+    tenth_bars,
+    tenth_chart,
+)
 
 
 @given(st.lists(st.integers(2, 60) | st.integers(2, 3_000_000), min_size=1))
@@ -80,3 +90,25 @@ def test_nothing_to_draw():
 def test_parts_add_up():
     svg = proportion([("kept", Bar("kept", 3)), ("dropped", Bar("dropped", 1))], "shares")
     assert re.findall(r'x="([\d.]+)" y="0" width="([\d.]+)"', svg) == [("0.000", "75.000"), ("75.000", "25.000")]
+
+
+@given(st.lists(st.one_of(st.sampled_from([i / 10 for i in range(-10, 11)]), st.floats(-1, 1)), min_size=1))
+def test_every_similarity_is_in_the_tenth_that_it_reaches(similarities):
+    bars = tenth_bars(np.array([*similarities, np.nan]))
+    assert sum(bar.count for bar in bars) == len(similarities) and 10 <= len(bars) <= 20 and bars[-1].label == "0.9"
+    for place, bar in enumerate(bars):
+        low, high = float(bar.label), float(bar.label) + 0.1 - 1e-12
+        last = place == len(bars) - 1
+        inside = sum(low <= value and (last or round(high, 1) > value) for value in similarities)
+        assert bar.count == inside
+
+
+def test_a_line_is_drawn_where_its_similarity_is():
+    bars = [Bar(f"{i / 10:.1f}", i) for i in range(10)]
+    for value in (0.0, 0.3, 0.55, 1.0):
+        drawn = tenth_chart(bars, "links", "similarity", ("least", value))
+        line = float(re.search(r'class="threshold" x1="([0-9.]+)"', drawn)[1])
+        edges = [float(x) for x in re.findall(r'class="label" x="([0-9.]+)" y="221"', drawn)]
+        assert len(edges) == 11 and line == pytest.approx(edges[-1] + value * (edges[0] - edges[-1]), abs=0.1)
+    assert "threshold" not in tenth_chart(bars, "links", "similarity")
+    assert tenth_bars(np.array([])) == tenth_bars(np.array([np.nan])) == []

@@ -18,7 +18,7 @@ from sosie.errors import DataError
 from sosie.evaluation.planted import PlantedCorpus
 from sosie.jobs.dedup import Deduplicator
 from sosie.report.page import write_page
-from sosie.report.panels import CHARACTERS, _similarity, name, safe
+from sosie.report.panels import CHARACTERS, four_digits, name, safe
 from sosie.report.report import Against
 from sosie.report.summary import percent
 
@@ -351,7 +351,7 @@ def test_inputs_that_changed_are_an_error(tmp_path):
 
 
 def test_similarities_are_rounded_down():
-    assert [_similarity(value) for value in (1.0, 0.99999, 0.8, 0.8123, float(Fraction(2, 3)))] == [
+    assert [four_digits(value) for value in (1.0, 0.99999, 0.8, 0.8123, float(Fraction(2, 3)))] == [
         *["1.0000", "0.9999", "0.8000", "0.8123", "0.6666"]
     ]
 

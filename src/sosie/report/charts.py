@@ -88,14 +88,7 @@ def histogram(bars: list[Bar], name: str, axis: str) -> str:
     floor, height = _HEIGHT - _BOTTOM, _HEIGHT - _BOTTOM - _TOP
     step = (WIDTH - _LEFT - _RIGHT) / max(len(bars), 1)
     every = max(1, round(len(bars) / 5))
-    parts = []
-    for part in range(0, 5):
-        y = floor - height * part / 4
-        tick = top * part / 4
-        parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"></line>'
-            f'<text class="label" x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_compact(tick)}</text>'
-        )
+    parts = _grid(top)
     for index, bar in enumerate(bars):
         x, length = _LEFT + index * step, bar.count / top * height
         length = max(length, 1.5 if bar.count else 0)
@@ -110,9 +103,68 @@ def histogram(bars: list[Bar], name: str, axis: str) -> str:
             middle = x + step / 2 if last else x + 1.5
             label = escape(bar.label)
             parts.append(f'<text class="label" x="{middle:.1f}" y="{floor + 17}" text-anchor="middle">{label}</text>')
+    return _svg("".join([*parts, _axis(axis)]), _HEIGHT, name)
+
+
+def tenth_bars(similarity: F64) -> list[Bar]:
+    """Count similarities in bins of 0.1, as Figure 1 of NFL has them: from 0, or from the least below it, to 1.
+
+    >>> [bar.count for bar in tenth_bars(np.array([0.05, 0.3, 0.39, 1.0]))]
+    [1, 0, 0, 2, 0, 0, 0, 0, 0, 1]
+    >>> tenth_bars(np.array([-0.05, 0.5]))[0]
+    Bar(label='-0.1', count=1)
+    """
+    known = np.clip(similarity[~np.isnan(similarity)], -1, 1)
+    if not len(known):
+        return []
+    edges = np.arange(min(0, int(np.floor(10 * known.min()))), 11) / 10
+    counts = np.histogram(known, edges)[0].tolist()
+    return [Bar(f"{edge:.1f}", count) for edge, count in zip(edges.tolist(), counts, strict=False)]
+
+
+def tenth_chart(bars: list[Bar], name: str, axis: str, mark: tuple[str, float] | None = None) -> str:
+    """Draw bars of `tenth_bars` up to 1 with all edges below them; a line with a label marks one similarity."""
+    top = _round_up(max((bar.count for bar in bars), default=0))
+    floor, height = _HEIGHT - _BOTTOM, _HEIGHT - _BOTTOM - _TOP
+    step = (WIDTH - _LEFT - _RIGHT) / max(len(bars), 1)
+    edges, every = [*(bar.label for bar in bars), "1.0"], 1 if len(bars) <= 12 else 2
+    parts = _grid(top)
+    for index, bar in enumerate(bars):
+        x, length = _LEFT + index * step, max(bar.count / top * height, 1.5 if bar.count else 0)
+        parts.append(
+            f'<rect class="bar" x="{x + 1.5:.1f}" y="{floor - length:.1f}" width="{step - 3:.1f}"'
+            f' height="{length:.1f}" rx="1.5"><title>{bar.label} to {edges[index + 1]}: {bar.count:,}</title></rect>'
+        )
+    for index, edge in list(enumerate(edges))[::-every]:
+        x = _LEFT + index * step
+        parts.append(f'<text class="label" x="{x:.1f}" y="{floor + 17}" text-anchor="middle">{edge}</text>')
+    if mark is not None and bars:
+        label, value = mark
+        x = _LEFT + (10 * value - 10 * float(bars[0].label)) * step
+        anchor = "middle" if _LEFT + 60 < x < WIDTH - 60 else "start" if x < WIDTH / 2 else "end"
+        parts.append(
+            f'<line class="threshold" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{floor}"></line>'
+            f'<text class="label" x="{x:.1f}" y="{_TOP - 4}" text-anchor="{anchor}">{escape(label)}</text>'
+        )
+    return _svg("".join([*parts, _axis(axis)]), _HEIGHT, name)
+
+
+def _grid(top: int) -> list[str]:
+    """Draw the four steps up to a count, each with its number."""
+    parts, floor, height = [], _HEIGHT - _BOTTOM, _HEIGHT - _BOTTOM - _TOP
+    for part in range(0, 5):
+        y = floor - height * part / 4
+        tick = top * part / 4
+        parts.append(
+            f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"></line>'
+            f'<text class="label" x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_compact(tick)}</text>'
+        )
+    return parts
+
+
+def _axis(name: str) -> str:
     centre = (_LEFT + WIDTH - _RIGHT) / 2
-    parts.append(f'<text class="axis" x="{centre}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(axis)}</text>')
-    return _svg("".join(parts), _HEIGHT, name)
+    return f'<text class="axis" x="{centre}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(name)}</text>'
 
 
 def proportion(parts: list[tuple[str, Bar]], name: str) -> str:

@@ -11,7 +11,7 @@ from sosie.report.deduplication import Deduplication
 from sosie.report.examples import Examples, choose_examples
 from sosie.report.method import method_section, recall_tile, size
 from sosie.report.panels import CHARACTERS, Shown, cluster_panels, safe, sample_panels, threshold_panels
-from sosie.report.style import STYLE
+from sosie.report.sheet import sheet
 from sosie.report.summary import counted, giant
 from sosie.types import I64
 
@@ -49,19 +49,7 @@ def _page(result: Deduplication, examples: Examples, texts: dict[int, str]) -> s
     ]
     if report["parameters"]["similarity"] == "identical":  # nothing is nearly so
         sections = [section for section in sections if section[0] != "threshold"]
-    links = "".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in sections)
-    some = ' class="some"' if report["warnings"] else ""
-    body = "\n".join(
-        f'<section id="{anchor}"{some if anchor == "warnings" else ""}><h2>{title}</h2>\n{content}</section>'
-        for anchor, title, content in sections
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Sosie: de-duplication report</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n"
-        f"<header>\n{_head(report)}\n<nav>{links}</nav>\n</header>\n{body}\n"
-        f"{_footer(report)}\n</main>\n</body>\n</html>\n"
-    )
+    return sheet("Sosie: de-duplication report", _head(report), sections, _footer(report), bool(report["warnings"]))
 
 
 def _head(report: dict[str, Any]) -> str:

@@ -41,7 +41,7 @@ class Shown:
 
     def panel(self, example: Example, opened: bool) -> str:
         """Show two documents beside each other."""
-        title = f"<b>{_similarity(example.similarity)}</b> {self.name(example.a)} and {self.name(example.b)}"
+        title = f"<b>{four_digits(example.similarity)}</b> {self.name(example.a)} and {self.name(example.b)}"
         if example.total is not None and self.texts[example.a] != self.texts[example.b]:
             title += f' <span class="soft">{example.shared:,} of {example.total:,} features shared</span>'
         sides = (self._heading(example.a), self._heading(example.b))
@@ -192,6 +192,6 @@ def _run(run: Stretch) -> str:
     return f'{html} <span class="gap">[… {run.omitted:,} {"word" if run.omitted == 1 else "words"} …]</span> '
 
 
-def _similarity(value: float) -> str:
+def four_digits(value: float) -> str:
     """Return four digits, rounded down: only what is identical reads 1.0000."""
     return f"{math.floor(round(value * 10_000, 6)) / 10_000:.4f}"

@@ -77,3 +77,16 @@ footer { color: var(--soft); font-size: .88rem; }
   main > section { padding: 16px 14px; } }
 @media print { body { background: none; } main > section { break-inside: auto; } nav { display: none; } }
 """.strip()
+
+# What the page of links has beside: words that translate each other are marked on both sides, in one colour.
+LINKS = """
+:root { --both: #d3eed9; --both-line: #2e8b57; }
+@media (prefers-color-scheme: dark) { :root { --both: #17452b; --both-line: #58b981; } }
+mark { background: var(--both); border-bottom: 2px solid var(--both-line); }
+.chart .threshold { stroke: var(--drop); stroke-width: 2; stroke-dasharray: 5 4; }
+td.long { max-width: 640px; }
+.scroll th.number { white-space: normal; }
+summary code, h4 code, td code { word-break: break-all; }
+@media print { details.pair { break-inside: avoid; } mark { print-color-adjust: exact;
+  -webkit-print-color-adjust: exact; } }
+"""

@@ -11,12 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sosie.features.shingles import Shingles
-from sosie.kernels.text.word_spans import word_spans
 from sosie.search.windows import Windows
-from sosie.text.column import as_column
 from sosie.text.passages import passages
-from sosie.text.tables import unicode_tables
-from sosie.text.words import fold
+from sosie.text.places import placed_words
 from sosie.types import F64, Features
 
 _WORDS = Shingles(width=1)
@@ -106,7 +103,7 @@ def _contained(a: Any, b: Any) -> F64:
 
 def _shared(text: str, query: str, shingles: Shingles) -> list[tuple[int, int]]:
     """Return the spans of a text whose words the query has, too, in runs as long as a shingle or by themselves."""
-    (bounds, words), (_, asked) = _words_of(text), _words_of(query)
+    (bounds, words), (_, asked) = placed_words(text), placed_words(query)
     widths = (min(shingles.width, len(words), len(asked)), 1) if shingles.unit == "word" else (1,)
     for width in widths:
         runs = {tuple(asked[i : i + width]) for i in range(len(asked) - width + 1)}
@@ -125,11 +122,3 @@ def _joined(bounds: list[tuple[int, int]], words: list[int]) -> list[tuple[int, 
         spans[-1:] = [(spans[-1][0], end)] if word == last + 1 else [*spans[-1:], (start, end)]
         last = word
     return spans
-
-
-def _words_of(text: str) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return where the words of a text are, and the words as they are compared."""
-    column = as_column([text])
-    bounds, _ = word_spans(unicode_tables(), column.data, column.offsets, 0, 1)
-    spans = [(start, end) for start, end in bounds[:, :2].tolist()]
-    return spans, fold("\n".join(text[start:end] for start, end in spans)).split("\n") if spans else []
