@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from sosie.jobs.dedup import Deduplicator as Deduplicator
     from sosie.jobs.dedup import dedup as dedup
     from sosie.jobs.join import join as join
+    from sosie.jobs.link import Linker as Linker
+    from sosie.jobs.link import link as link
     from sosie.matches.candidates import Exact as Exact
     from sosie.matches.candidates import Identical as Identical
     from sosie.matches.chunks import Window as Window
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from sosie.matches.store.store import SignatureStore as SignatureStore
     from sosie.matches.verify import verify as verify
     from sosie.report.deduplication import Deduplication as Deduplication
+    from sosie.report.links import Links as Links
     from sosie.search.files import load_text_index as load_text_index
     from sosie.search.text_index import TextIndex as TextIndex
     from sosie.signatures.files import load_signatures as load_signatures
@@ -119,6 +122,8 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "FlipModel": "sosie.index.flips",
     "Identical": "sosie.matches.candidates",
     "Keys": "sosie.types",
+    "Linker": "sosie.jobs.link",
+    "Links": "sosie.report.links",
     "Matches": "sosie.types",
     "MismatchError": "sosie.errors",
     "Output": "sosie.storage.output",
@@ -139,6 +144,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "connected": "sosie.clusters.components",
     "dedup": "sosie.jobs.dedup",
     "join": "sosie.jobs.join",
+    "link": "sosie.jobs.link",
     "load_dictionary": "sosie.crosslingual.dictionary",
     "load_index": "sosie.index.files",
     "load_signatures": "sosie.signatures.files",

@@ -161,10 +161,10 @@ class Dictionary:
         The directory must not exist or be empty; `overwrite` replaces one that Sosie wrote.
         """
         with OutputDirectory(directory, overwrite) as output:
-            self.write(output)
+            self.write(output.path)
 
-    def write(self, output: OutputDirectory) -> None:
-        """Write everything into an output that holds nothing yet."""
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write everything into a folder of an output that holds nothing yet."""
         meta = {
             "spec": self.spec.to_dict(),
             "dictionary": VERSION,
@@ -174,7 +174,7 @@ class Dictionary:
             "source_words": len(self.source),
             "target_words": len(self.target),
         }
-        write_artefact(output.path, KIND, self._arrays(), digest=self.digest, meta=meta)
+        write_artefact(folder, KIND, self._arrays(), digest=self.digest, meta=meta)
 
     def _arrays(self) -> dict[str, Any]:
         arrays: dict[str, Any] = {}

@@ -32,12 +32,10 @@ class Vocabulary:
 
     @classmethod
     def of(cls, frequencies: F64 | I64, documents: int, mean_length: float) -> Vocabulary:
-        """Return what weighs columns that occur in so many of all documents: ln((N - df + 0.5) / (df + 0.5)).
-
-        A column that half of the documents have, or that none has, weighs nothing.
+        """Return what weighs columns that occur in so many of all documents: ln(1 + (N - df + 0.5) / (df + 0.5)).
 
         >>> Vocabulary.of(np.array([1, 3, 0]), 5, 2.0).rarity.round(2).tolist()
-        [1.1, 0.0, 0.0]
+        [1.39, 0.54, 0.0]
         """
         rarity = np.empty(len(frequencies))
         rarities(read_only(np.asarray(frequencies, np.float64)), float(documents), rarity)
@@ -106,6 +104,8 @@ def _vectors(parts: Sequence[Part]) -> Callable[[tuple[int, int]], SparseRows]:
 
 def _weighed(part: Part, span: tuple[int, int], shift: int) -> SparseRows:
     """Return one part of the vectors of a span of rows; columns that weigh nothing are left out."""
+    if not part.weight:
+        return SparseRows(np.zeros(span[1] - span[0] + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
     rows = part.terms.rows(*span)
     if part.table is None:
         offsets, columns, counts = rows.offsets, rows.terms, rows.counts

@@ -142,6 +142,25 @@ def word_views(
     return Views(source, target, width, known, few)
 
 
+def translated_views(both: Languages, translated: Terms, room: Room, weights: Weights = USUAL) -> Views:
+    """Return vectors of the words of translations, which are in the language of the targets, and of runs of letters."""
+    nothing = Lexical({}, [], np.zeros(1, np.int64), np.empty(0, np.int64), np.empty(0))
+    into = _projection(translated, both.target, nothing, "later", room)
+    alone = Weights.checked((weights.forward + weights.backward, 0, weights.grams))
+    source = [
+        Part(translated, into.table, into.projected, alone.forward),
+        Part(both.source, both.letters[0], both.runs[0], alone.grams),
+    ]
+    target = [
+        Part(both.target, None, into.own, alone.forward),
+        Part(both.target, both.letters[1], both.runs[1], alone.grams),
+    ]
+    known = translated.shares(into.kinds != UNKNOWN), np.ones(len(both.target))
+    few = _are_few(translated, into.table), both.target.sizes < LEAST_TERMS
+    made = [_emptied(make_vectors(own, room), without) for own, without in zip((source, target), few, strict=True)]
+    return Views(made[0], made[1], sum(part.vocabulary.width for part in source), known, few)
+
+
 class _Projection(NamedTuple):
     """How words become those of the other side, and what columns weigh there: of its own texts, and of projected."""
 

@@ -10,9 +10,9 @@ from typing import Any
 from sosie.crosslingual.align import train
 from sosie.crosslingual.aligner import load_thot
 from sosie.crosslingual.bitext import Bitext
+from sosie.crosslingual.cut import Cut
 from sosie.crosslingual.dictionary import Dictionary, load_dictionary
-from sosie.crosslingual.paragraphs import MOST_RATIO, aligned_paragraphs, paragraphs
-from sosie.crosslingual.parallel.segment import Segment
+from sosie.crosslingual.fit import fitted_weights
 from sosie.crosslingual.parallel.text import ParallelText, read_parallel
 from sosie.crosslingual.spec import TrainingSpec
 from sosie.crosslingual.table import export_tsv, read_table
@@ -24,11 +24,10 @@ from sosie.report.timing import Progress, Silent, Timing
 from sosie.shown import counted
 from sosie.storage.output import Output, OutputDirectory
 from sosie.storage.output_file import output_file
-from sosie.text import words
+from sosie.storage.room import Room
 
 FEW = 100  # segments, below which a dictionary knows little
 RARE = 0.2  # share of words that occur again, below which next to nothing is learnt
-UNALIGNED = "no paragraphs correspond"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +59,7 @@ class TrainingReport(JobReport):
     translations: int
     digest: str
     spec: dict[str, Any]
+    weights: tuple[float, float, float] | None
     warnings: tuple[str, ...]
 
 
@@ -77,10 +77,14 @@ class ImportReport(JobReport):
 
 @dataclass(frozen=True, kw_only=True)
 class DictionaryTraining:
-    """How a dictionary is trained, and which columns of the files are the two languages."""
+    """How a dictionary is trained, and which columns of the files are the two languages.
+
+    With `fit`, the weights of the views by which documents are linked are fitted to the same texts and stored with it.
+    """
 
     spec: TrainingSpec = TrainingSpec()
     columns: Columns = field(default_factory=Columns)
+    fit: bool = True
 
     def run(
         self,
@@ -100,27 +104,51 @@ class DictionaryTraining:
             text = read_parallel(paths, **vars(self.columns))
         with OutputDirectory(output.path, output.overwrite, text.files) as directory:
             prepare("dictionary", progress=timing.progress, threads=threads)
-            with timing.stage("words", len(text.segments)) as stage:
-                cut = _Cut(text, self.spec.longest)
-                bitext = Bitext.of(cut.segments(stage.advance), self.spec.longest)
-            if not len(bitext):
-                raise DataError(f"{', '.join(text.files)}: no segment can be used. {_said(cut.left_out, bitext)}")
-            with timing.stage("align") as stage:
-                told = _Told(stage)
-                made = train(bitext, self.spec, threads=threads, progress=told.tell, scratch=directory.scratch)
+            room = Room(directory.scratch, threads=threads)
+            made, bitext, left_out = _trained(text, self.spec, self.fit, room, timing)
             with timing.stage("write"):
-                made.write(directory)
+                made.write(directory.path)
         return TrainingReport(
             files=text.files,
             pairs=text.read,
-            left_out=cut.left_out,
+            left_out=left_out,
             segments=made.segments,
             left_out_segments=bitext.left_out,
             **_sizes(made),
             spec=self.spec.to_dict(),
+            weights=made.weights,
             warnings=tuple(_warnings(bitext)),
             stages=tuple(timing.finished),
         )
+
+
+def trained(
+    paths: StrPath | Sequence[StrPath], columns: Columns, spec: TrainingSpec, room: Room, timing: Timing
+) -> tuple[Dictionary, list[str]]:
+    """Return the dictionary of parallel text, its weights fitted, and what is to be said of it."""
+    with timing.stage("read parallel text"):
+        text = read_parallel(paths, **vars(columns))
+    made, bitext, _ = _trained(text, spec, True, room, timing)
+    return made, list(_warnings(bitext))
+
+
+def _trained(
+    text: ParallelText, spec: TrainingSpec, fit: bool, room: Room, timing: Timing
+) -> tuple[Dictionary, Bitext, dict[str, int]]:
+    """Return a dictionary, the segments that it was trained on, and which pairs of texts were left out."""
+    with timing.stage("words", len(text.segments)) as stage:
+        cut = Cut(text.segments, spec.longest, text.left_out)
+        bitext = Bitext.of(cut.segments(stage.advance), spec.longest)
+    if not len(bitext):
+        raise DataError(f"{', '.join(text.files)}: no segment can be used. {_said(cut.left_out, bitext)}")
+    with timing.stage("align") as stage:
+        told = _Told(stage)
+        made = train(bitext, spec, threads=room.threads, progress=told.tell, scratch=room.scratch)
+    if fit:
+        with timing.stage("fit"):
+            weights = fitted_weights(text.segments, spec, room)
+        made = made.with_weights(weights)
+    return made, bitext, cut.left_out
 
 
 def import_dictionary(path: StrPath, output: Output, *, progress: Progress | None = None) -> ImportReport:
@@ -132,7 +160,7 @@ def import_dictionary(path: StrPath, output: Output, *, progress: Progress | Non
             table = read_table(path)
             made = Dictionary.from_table(table)
         with timing.stage("write"):
-            made.write(directory)
+            made.write(directory.path)
     return ImportReport(pairs=len(table), left_out=table.left_out, **_sizes(made), stages=tuple(timing.finished))
 
 
@@ -163,32 +191,6 @@ def _sizes(made: Dictionary) -> dict[str, Any]:
         "translations": len(made.forward.words),
         "digest": made.digest,
     }
-
-
-class _Cut:
-    """Pairs of texts as segments: those of several paragraphs, or longer than any segment may be, are cut."""
-
-    def __init__(self, text: ParallelText, longest: int) -> None:
-        self.left_out = dict(text.left_out)
-        self._pairs, self._longest = text.segments, longest
-        source, target = (sum(len(pair[side]) for pair in text.segments) for side in (0, 1))
-        self._ratio = min(max(target / source, 1 / MOST_RATIO), MOST_RATIO) if source and target else 1.0
-
-    def segments(self, advance: Any) -> Iterable[Segment]:
-        """Yield the segments; `left_out` says afterwards of how many pairs there are none."""
-        lost = Counter[str]()
-        for pair in self._pairs:
-            found = [pair] if all(map(self._is_one, pair)) else aligned_paragraphs(*pair, ratio=self._ratio)
-            if not found:
-                lost[UNALIGNED] += 1
-            yield from found
-            advance(1)
-        self.left_out |= lost
-
-    def _is_one(self, text: str) -> bool:
-        if "\n" in text and len(paragraphs(text)) > 1:
-            return False
-        return len(text) <= self._longest or len(words(text)) <= self._longest  # a word has a character at least
 
 
 class _Told:

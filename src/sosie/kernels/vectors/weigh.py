@@ -11,11 +11,14 @@ from sosie.kernels.sign.weigh import K1, B, logarithm
 
 @kernel
 def rarities(frequencies: F64, documents: float, idf: F64) -> None:
-    """Write ln((N - df + 0.5) / (df + 0.5)) of every column, 0 where that is less or nothing is known (df = 0)."""
+    """Write ln(1 + (N - df + 0.5) / (df + 0.5)) of every column, 0 where no document has it (df = 0).
+
+    A df that is a sum of probabilities may exceed N; such a column weighs nothing.
+    """
     for column in range(frequencies.size):
         df = frequencies[column]
         ratio = (documents - df + 0.5) / (df + 0.5)
-        idf[column] = logarithm(ratio) if df > 0.0 and ratio > 1.0 else 0.0
+        idf[column] = logarithm(1.0 + ratio) if df > 0.0 and ratio > 0.0 else 0.0
 
 
 @kernel
