@@ -84,6 +84,13 @@ def test_a_flag_is_that_of_one_entry(tmp_path):
     assert read(tmp_path, lines).segments == [("c", "d"), ("e", "f")]
 
 
+def test_entries_need_no_blank_lines(tmp_path):
+    lines = 'msgid "a"\nmsgstr "b"\nmsgctxt "c"\nmsgid "d"\nmsgstr "e"\nmsgid "f"\nmsgstr "g"\n'
+    assert read(tmp_path, lines).segments == [("a", "b"), ("d", "e"), ("f", "g")]
+    empty = read(tmp_path, lines.replace('"d"', '""'))  # with a context it is no header
+    assert empty.segments == [("a", "b"), ("f", "g")] and empty.left_out == {"one side is empty": 1}
+
+
 def test_templates_have_no_translations(tmp_path):
     with pytest.raises(DataError, match=r"x\.pot: no pair of texts and translations \(untranslated: 1\)"):
         read(tmp_path, po([Entry("a", ("",))]).replace(b"UTF-8", b"CHARSET"), "pot")

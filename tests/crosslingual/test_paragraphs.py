@@ -90,6 +90,12 @@ def test_long_paragraphs_are_cut_into_sentences():
     assert both == [*zip(ours, theirs, strict=True), ("Ende.", "End.")]
 
 
+@pytest.mark.parametrize("text", ["字" * 200, "a " * 151, "ä " * 151, "字 " * 151])
+def test_short_words_are_counted(text):
+    assert len(words(text)) > MOST_WORDS
+    assert aligned_paragraphs(text, text) == []
+
+
 def test_sentences_that_are_too_long_are_left_out():
     assert aligned_paragraphs("wort " * 150, "word " * 150)
     assert aligned_paragraphs("wort " * 151, "word " * 151) == []

@@ -67,6 +67,16 @@ def test_regions_of_one_language(tmp_path):
     assert read(tmp_path, tmx([[("zh-CN", "一"), ("zh-TW", "二")]], "zh-CN")).segments == [("一", "二")]
 
 
+def test_regions_that_the_header_does_not_know(tmp_path):
+    both = [("de", "Haus"), ("de-AT", "Heim"), ("en", "house")]
+    assert read(tmp_path, tmx([both, both[::-1]], "de-AT")).segments == [("Haus", "house"), ("Heim", "house")]
+
+
+def test_languages_that_begin_alike(tmp_path):
+    whole = tmx([[("den", "a"), ("deu", "b"), ("de", "c"), ("eng", "d"), ("en", "e")]])
+    assert read(tmp_path, whole, languages=("de", "en")).segments == [("c", "e")]
+
+
 def test_languages_that_are_not_there(tmp_path):
     with pytest.raises(DataError, match=r"no unit has a text in both de and ko; there are de, en-gb, fr, en-us"):
         read(tmp_path, tmx(THREE), languages=("de", "ko"))

@@ -67,7 +67,7 @@ def paragraphs(text: str) -> list[str]:
     >>> paragraphs("One,\ntwo.\n\n \nThree:\n* a\n* b\n")
     ['One,\ntwo.', 'Three:', '* a', '* b']
     """
-    return _stripped(_PARAGRAPHS.split(text.replace("\r\n", "\n")))
+    return _stripped(_PARAGRAPHS.split(text))
 
 
 def sentences(text: str) -> list[str]:

@@ -74,8 +74,6 @@ def _spans(data: bytes, order: str, count: int, table: int, place: Input) -> I64
     """Return the lengths and places of the strings of one table, which are inside the file."""
     if table + 8 * count > len(data):
         raise _damaged(place, f"a table of {count:,} strings at byte {table:,} is beyond its end")
-    if not count:
-        return np.empty((0, 2), np.int64)
     spans = np.frombuffer(data, order, 2 * count, table).reshape(count, 2).astype(np.int64)
     beyond = np.flatnonzero(spans.sum(axis=1) > len(data))
     if len(beyond):

@@ -143,8 +143,7 @@ class _Memory:
         if stated is None:
             stated = self._source = unit[0][0] if unit else ""
         # Texts may say less of their region than the header does.
-        stands = any(_is_of(tag, stated) for tag, _ in unit)
-        source = stated if stands else next((tag for tag, _ in unit if _is_of(stated, tag)), stated)
+        source = min((tag for tag, _ in unit if _is_of(stated, tag)), key=len, default=stated)
         for tag, _ in unit:
             if not _is_of(tag, source):
                 self._target = self._target or tag
