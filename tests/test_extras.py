@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-DISTRIBUTION = {"Stemmer": "pystemmer", "faiss": "faiss-cpu", "llvmlite": "numba"}  # Numba comes with llvmlite
+DISTRIBUTION = {"Stemmer": "pystemmer", "faiss": "faiss-cpu", "llvmlite": "numba", "thot": "sil-thot"}
 OWN = {"sosie", "benchmarks", "experiments"}
 
 

@@ -3,8 +3,9 @@
 usage: python tools/golden_files.py [KIND...]          writes tests/golden/files/NAME, which must not exist
 
 A version that changes a format runs this once, for the kinds of artefacts (folders: index, signer, signatures,
-text-index, store, dictionary, dedup, join) that it changes; the folders of earlier ones stay, and tests/test_old_files.py opens all of
-them. Nothing here is made again to make a test pass: what was written is a promise.
+text-index, store, dictionary, dedup, join) that it changes; the folders of earlier ones stay, and
+tests/test_old_files.py opens all of them. Nothing here is made again to make a test pass: what was written is a
+promise.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from tests.crosslingual.toy import ENGLISH, TOY, toy_text
 
-from sosie.crosslingual import align
+from sosie.crosslingual import align, aligner
 from sosie.crosslingual.align import train
 from sosie.crosslingual.aligner import load_thot
 from sosie.crosslingual.bitext import Bitext
@@ -29,6 +29,52 @@ def test_every_aligner_finds_the_words(aligner):
     made = train(TEXT, TrainingSpec(aligner=aligner, iterations=2 if aligner == "eflomal" else None), threads=1)
     assert right(made) == 1.0 and made.segments == len(TEXT)
     assert made.translations("house", backward=True)[0][0] == TOY["house"]
+
+
+def plainly_aligned(aligner) -> dict[str, list[tuple[str, float]]]:
+    """Return p(e | f) of the text as the package gives it when it is told words, in their sorted order."""
+    thot, text = load_thot(), sorted((a.split(), b.split()) for a, b in TEXT)
+    model = {"fast_align": thot.FastAlignModel, "eflomal": thot.EflomalAlignmentModel}.get(
+        aligner, thot.Ibm1AlignmentModel
+    )()
+    if aligner == "eflomal":
+        model.seed = 0
+        model.set_iterations(3, 3, 12)
+    for word in sorted({word for a, _ in text for word in a}):
+        model.add_src_word(word)
+    for word in sorted({word for _, b in text for word in b}):
+        model.add_trg_word(word)
+    for pair in text:
+        model.add_sentence_pair(*pair)
+    for stage in ("ibm1", "hmm") if aligner == "hmm" else (aligner,):
+        if stage == "hmm":
+            model = thot.HmmAlignmentModel(model)
+        model.start_training()
+        for _ in range(18 if stage == "eflomal" else 3):
+            model.train()
+        model.end_training()
+    found = {}
+    for word in TOY.values():
+        entries = model.get_translations(model.get_src_word_index(word), 0.001)
+        found[word] = sorted(((model.get_trg_word(other), p) for other, p in entries), key=lambda each: -each[1])
+    return found
+
+
+@pytest.mark.parametrize("aligner", ALIGNERS)
+def test_probabilities_are_those_of_the_package(aligner):
+    made = train(TEXT, TrainingSpec(aligner=aligner, iterations=3, most=1000, mass=1.0), threads=1)
+    for word, expected in plainly_aligned(aligner).items():
+        total = sum(p for _, p in expected)
+        assert dict(made.translations(word)) == pytest.approx({other: p / total for other, p in expected})
+
+
+def test_no_word_is_no_translation(monkeypatch):
+    class Model:
+        def get_translations(self, row, least):
+            return [(0, 0.5), (3, 0.5)]  # the first is the aligner's own: no word at all
+
+    monkeypatch.setattr(aligner, "_trained", lambda *_: Model())
+    assert train([("a", "x")]).translations("a") == [("x", 1.0)]
 
 
 @pytest.mark.parametrize("aligner", ALIGNERS)

@@ -185,9 +185,7 @@ def test_other_artefacts_are_told_apart(tmp_path):
         load_dictionary(tmp_path / "made")
 
 
-@pytest.mark.parametrize(
-    "words", [["b", "a"], ["a", "a"], ["", "a"], ["a b"], ["a\tb"], ["a\u202eb"], [None]], ids=str
-)
+@pytest.mark.parametrize("words", [["b", "a"], ["a", "a"], ["", "a"], ["a b"], ["a\tb"], ["a\u202eb"], [None]], ids=str)
 def test_lists_that_are_no_words_are_refused(words):
     made = small()
     with pytest.raises(MismatchError, match="source words"):

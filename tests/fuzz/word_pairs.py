@@ -12,7 +12,7 @@ from sosie.crosslingual.dictionary import Dictionary, load_dictionary
 from sosie.crosslingual.table import export_tsv
 
 SEEDS = (
-    "source\ttarget\tp\nHaus\thouse\t0.75\nHaus\thome\t0.25\nStraße\tstreet\t1\n東京\ttokyo\t3\nguten Tag\thello\t1\n".encode(),
+    "source\ttarget\tp\nHaus\thouse\t0.75\nHaus\thome\t0.25\nStraße\tstreet\t1\n東京\ttokyo\t3\na b\tc\t1\n".encode(),
     b"\xef\xbb\xbfa\tb\t0.5\t1e-3\r\na\tc\t\t2\r\nd\tb\t7\t\r\n",
 )
 TOKENS = (b"\t", b"\n", b"\r", b"\0", b"\xff", b"nan", b"inf", b"1e30", b"1e-30", b"-1", b"0", b"", b"\xef\xbb\xbf")

@@ -150,16 +150,15 @@ DICTIONARIES = [
         "as in de,en",
     ),
     Mistake("a share in percent", "sosie dictionary train phrases.tsv -o out --mass 95", "mass", "at most 1"),
-    Mistake("nothing but punctuation", "sosie dictionary train marks.tsv -o out", "marks.tsv", "without words"),
+    Mistake("nothing but punctuation", "sosie dictionary train marks.tsv -o out", "marks.tsv", "Give texts and their"),
     Mistake(
         "a table with spaces", "sosie dictionary import spaces.tsv -o out", "spaces.tsv, line 1", "separated by tabs"
     ),
     Mistake("a pair that repeats", "sosie dictionary import twice.tsv -o out", "twice.tsv, line 2", "Keep one of them"),
-    Mistake(
-        "a probability that is none", "sosie dictionary import zero.tsv -o out", "zero.tsv, line 1", "above 0"
-    ),
+    Mistake("a probability that is none", "sosie dictionary import zero.tsv -o out", "zero.tsv, line 1", "above 0"),
     Mistake("an index instead of a dictionary", "sosie dictionary show index fox", "index", "sosie dictionary train"),
-    Mistake("a table instead of a dictionary", "sosie dictionary info twice.tsv", "twice.tsv", "dictionary"),
+    Mistake("a table instead of a dictionary", "sosie dictionary info twice.tsv", "twice.tsv", "dictionary import"),
+    Mistake("no dictionary there", "sosie dictionary info de-en", "de-en", "sosie dictionary train"),
 ]
 PYTHON = [
     Mistake("one text", 'sosie.dedup("the quick brown fox")', "the quick brown fox", "as a list"),

@@ -65,7 +65,7 @@ def _languages(ctx: click.Context, param: click.Parameter, value: str | None) ->
     type=click.Choice(ALIGNERS),
     default=TrainingSpec.aligner,
     show_default=True,
-    help="What aligns words: ibm1 is faster and worse, hmm and eflomal take many times as long.",
+    help="What aligns words: ibm1 is faster and less certain, hmm and eflomal take many times as long.",
 )
 @click.option("--iterations", type=int, help="How often it goes through the text. [default: as the aligner wants: 5]")
 @click.option(

@@ -195,7 +195,13 @@ def load_dictionary(directory: str | os.PathLike[str]) -> Dictionary:
     >>> load_dictionary(folder).translations("haus")
     [('house', 1.0)]
     """
-    meta, arrays = read_artefact(directory, KIND)
+    try:
+        meta, arrays = read_artefact(directory, KIND)
+    except StorageError as error:
+        if os.path.isdir(directory):
+            raise
+        made_by = "`sosie dictionary train` makes one of texts, `sosie dictionary import` of a table of word pairs."
+        raise StorageError(f"{directory}: is no directory that holds a dictionary. {made_by}") from error
     try:
         if (meta["dictionary"], meta["unicode"]) != (VERSION, UNICODE_VERSION):
             raise StorageError(f"version {meta['dictionary']} with Unicode {meta['unicode']}")

@@ -128,5 +128,5 @@ def _probability(field: str, where: str, may_be_empty: bool) -> float:
     except ValueError as error:
         raise DataError(f"{where}: {field!r} is no probability.") from error
     if not _RANGE[0] <= value <= _RANGE[1]:
-        raise DataError(f"{where}: {field!r} is no probability: above 0 and finite.")
+        raise DataError(f"{where}: {field!r} is no probability: those are above 0 and finite.")
     return value

@@ -140,7 +140,8 @@ def _trained(
         cut = Cut(text.segments, spec.longest, text.left_out)
         bitext = Bitext.of(cut.segments(stage.advance), spec.longest)
     if not len(bitext):
-        raise DataError(f"{', '.join(text.files)}: no segment can be used. {_said(cut.left_out, bitext)}")
+        files, why = ", ".join(text.files), _said(cut.left_out, bitext)
+        raise DataError(f"{files}: no segment can be used ({why}). Give texts and their translations.")
     with timing.stage("align") as stage:
         told = _Told(stage)
         made = train(bitext, spec, threads=room.threads, progress=told.tell, scratch=room.scratch)
@@ -218,4 +219,4 @@ def _warnings(bitext: Bitext) -> Iterable[str]:
 
 def _said(left_out: dict[str, int], bitext: Bitext) -> str:
     reasons = Counter(left_out) + Counter(bitext.left_out)
-    return f"Left out: {', '.join(f'{why}: {count:,}' for why, count in reasons.items())}."
+    return ", ".join(f"{why}: {count:,}" for why, count in reasons.items())
