@@ -74,7 +74,7 @@ def test_in_words():
         "Note: no document has more than 2 links: P@10 and MRR know no rank beyond.",
         "Note: links were written from 0.4 on; what is below was not looked for.",
         "Note: of the truth, 1 repeated pairs were left out.",
-        "Note: name both collections (A B) to check that all ids of the truth are among them.",
+        "Note: name both collections (INPUT INPUT) to check that all ids of the truth are among them.",
     ]
     assert run("evaluate", "links", "out", "--truth", "truth.tsv", "--quiet") == (0, "", "")
 
@@ -100,7 +100,7 @@ def test_ids_are_looked_up_among_the_documents():
     [
         (("missing", "--truth", "truth.tsv"), 2, "missing: no such directory. Name one that `sosie link` wrote"),
         (("out",), 2, "Missing option '--truth'"),
-        (("out", "de.jsonl", "--truth", "truth.tsv"), 2, "A and B, or neither, not 1"),
+        (("out", "de.jsonl", "--truth", "truth.tsv"), 2, "the left one first, or neither, not 1"),
         (("out", "--truth", "truth.tsv", "--threshold", "nan"), 2, "a cosine from 0 to 1, got nan"),
         (("out", "--truth", "empty.tsv"), 1, "empty.tsv: holds no pairs"),
         (("out", "--truth", "words.tsv"), 1, "the ids of the result are integers"),

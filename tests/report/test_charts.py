@@ -110,5 +110,10 @@ def test_a_line_is_drawn_where_its_similarity_is():
         line = float(re.search(r'class="threshold" x1="([0-9.]+)"', drawn)[1])
         edges = [float(x) for x in re.findall(r'class="label" x="([0-9.]+)" y="221"', drawn)]
         assert len(edges) == 11 and line == pytest.approx(edges[-1] + value * (edges[0] - edges[-1]), abs=0.1)
+    below = tenth_chart([Bar("-0.1", 1), *bars], "links", "similarity", ("least", 0.0))
+    assert (
+        re.search(r'x="([0-9.]+)" y="221" text-anchor="middle">0.0<', below)[1]
+        == (re.search(r'class="threshold" x1="([0-9.]+)"', below)[1])
+    )
     assert "threshold" not in tenth_chart(bars, "links", "similarity")
     assert tenth_bars(np.array([])) == tenth_bars(np.array([np.nan])) == []

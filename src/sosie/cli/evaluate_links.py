@@ -16,7 +16,7 @@ from sosie.jobs.evaluate_links import LinkEvaluation
 
 @click.command("links")
 @click.argument("directory", type=click.Path(), metavar="OUT")
-@click.argument("inputs", nargs=-1, metavar="[A B]")
+@click.argument("inputs", nargs=-1, metavar="[INPUT INPUT]")
 @click.option(
     "--truth",
     type=click.Path(),
@@ -36,11 +36,11 @@ def links(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
 
     P@1, P@10 and MRR say at which rank the true links are, over all documents that the truth names on its left side;
     recall and precision are those of the links from the threshold on. The bounds say what signatures of 1000, 2000 and
-    3000 bits would find of the true links. With A and B, the documents that were linked, ids of the truth that are in
-    none of them are an error.
+    3000 bits would find of the true links. With INPUT, both collections that were linked, ids of the truth that none of
+    their documents has are an error.
     """
     if len(inputs) not in (0, 2):
-        raise UsageError(f"name both collections that were linked, A and B, or neither, not {len(inputs)}")
+        raise UsageError(f"name both collections that were linked, the left one first, or neither, not {len(inputs)}")
     opened = load_links(directory)
     job = LinkEvaluation(truth=options["truth"], threshold=options["threshold"])
     sides = [source_of([path], {**options, "on_error": "skip"}) for path in inputs]
@@ -80,5 +80,5 @@ def _lines(found: LinkAgreement, written: float | None) -> list[str]:
     if found.repeated:
         lines.append(f"Note: of the truth, {found.repeated:,} repeated pairs were left out.")
     if not found.checked:
-        lines.append("Note: name both collections (A B) to check that all ids of the truth are among them.")
+        lines.append("Note: name both collections (INPUT INPUT) to check that all ids of the truth are among them.")
     return lines

@@ -85,7 +85,7 @@ LINKS = """
 mark { background: var(--both); border-bottom: 2px solid var(--both-line); }
 .chart .threshold { stroke: var(--drop); stroke-width: 2; stroke-dasharray: 5 4; }
 td.long { max-width: 640px; }
-.scroll th.number { white-space: normal; }
+.scroll th.number { white-space: normal; overflow-wrap: normal; }
 summary code, h4 code, td code { word-break: break-all; }
 @media print { details.pair { break-inside: avoid; } mark { print-color-adjust: exact;
   -webkit-print-color-adjust: exact; } }
