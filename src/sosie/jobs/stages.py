@@ -49,7 +49,7 @@ from sosie.signatures.minhash import Minhash
 from sosie.storage.checkpoint import Checkpoints
 from sosie.storage.finished import FinishedFiles
 from sosie.storage.room import Room
-from sosie.types import Clusters, Features, VerifiedPairs
+from sosie.types import Clusters, Features, Pairs, VerifiedPairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +133,17 @@ def verify(
     sets, similarity, sides = collapsed.sets, collapsed.similarity, collapsed.sides
     verified = verify_rows(sets, candidates.pairs, threshold, threads, similarity=similarity)
     sizes = sets.stops - sets.starts
+
+    def reaching(pairs: Pairs) -> VerifiedPairs:
+        return verify_rows(sets, sides.of_interest(pairs), threshold, threads, similarity=similarity)
+
     if candidates.dense is None:
-        return candidates.stated(verified, sizes, collapsed.groups, similarity.measure)
+        return candidates.stated(verified, sizes, collapsed.groups, similarity.measure, reaching)
     connected = how == "transitive"
     found = complete(
         sets, similarity, threshold, verified, candidates.dense, sides, connected=connected, threads=threads
     )
-    return candidates.stated(sides.of_interest(found), sizes, collapsed.groups, similarity.measure)
+    return candidates.stated(sides.of_interest(found), sizes, collapsed.groups, similarity.measure, reaching)
 
 
 def cluster(collapsed: Collapsed, verified: VerifiedPairs, how: Clustering, threads: int | None) -> Clusters:

@@ -16,6 +16,7 @@ from sosie.kernels.sets.similarity import Sets
 from sosie.matches.equal.groups import Groups
 from sosie.matches.join import SignatureJoin, join_signatures
 from sosie.matches.keys import DENSE, key_groups
+from sosie.matches.missed import Banded, Found, banded_share
 from sosie.matches.sets.dense import DenseLists, dense_lists
 from sosie.matches.sets.join import join_sparse
 from sosie.matches.sets.partitions import listed_at_most
@@ -49,18 +50,27 @@ class Candidates:
     """Pairs to be verified, and the lists of rows whose pairs are not among them, because there may be very many.
 
     The recall of the pairs is the chance that one exactly at the threshold is found, once the lists are looked through;
-    `chance` is that of similar pairs as they are: of their Jaccard similarities and cosines.
+    `chance` is that of similar pairs as they are: of their Jaccard similarities and cosines. `keys` are those that the
+    pairs share, where it is keys.
     """
 
     pairs: Pairs
     dense: DenseLists | None = None
     chance: Callable[[F64, F64], F64] | None = None
+    keys: Banded | None = None
 
-    def stated(self, found: VerifiedPairs, sizes: I64, groups: Groups, measure: Measure) -> VerifiedPairs:
+    def stated(
+        self,
+        found: VerifiedPairs,
+        sizes: I64,
+        groups: Groups,
+        measure: Measure,
+        reaching: Callable[[Pairs], VerifiedPairs],
+    ) -> VerifiedPairs:
         """Return verified pairs of groups with the share of all pairs of rows that they are.
 
-        It is estimated from the chance that each had; `sizes` are those of the groups' sets. Where there is nothing to
-        estimate it from, the chance at the threshold stands.
+        It is estimated from the chance that each had; `sizes` are those of the groups' sets, and `reaching` verifies
+        more pairs. Where there is nothing to estimate it from, the chance at the threshold stands.
         """
         if self.chance is None or found.recall is None:
             return found
@@ -69,8 +79,11 @@ class Candidates:
         cosine = found.similarity if measure == "cosine" else found.shared / np.sqrt(a * b)
         rows = groups.sizes
         certain = int((rows * (rows - 1) // 2).sum())  # equal rows are collapsed before anything is signed
-        crowds = crowds_of(found.a, found.b, len(sizes))
-        share = weighted_share(self.chance(jaccard, cosine), crowds, rows[found.a] * rows[found.b], certain)
+        if self.keys is not None:
+            share = banded_share(Found(found.a, found.b, jaccard, rows), self.keys, reaching, certain)
+        else:
+            crowds = crowds_of(found.a, found.b, len(sizes))
+            share = weighted_share(self.chance(jaccard, cosine), crowds, rows[found.a] * rows[found.b], certain)
         if share is None:
             return replace(found, at_threshold=found.recall)
         return replace(found, recall=share.recall, interval=share.interval, at_threshold=found.recall)
@@ -101,7 +114,7 @@ def by_keys(method: Minhash, features: Features, groups: Groups, threshold: Frac
     pairs = Pairs(found.a, found.b, counters, method.recall(float(threshold)))
     sizes = features.sizes[first].astype(np.float64)
     dense = dense_lists(len(groups), found.members, found.offsets, sizes[found.members]) if len(found.members) else None
-    return Candidates(pairs, dense, lambda jaccard, cosine: method.chances(jaccard))
+    return Candidates(pairs, dense, lambda jaccard, cosine: method.chances(jaccard), Banded(columns, method.rows))
 
 
 def simhash_radius(method: Simhash, similarity: Similarity, threshold: Fraction) -> int:

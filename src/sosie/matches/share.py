@@ -9,8 +9,8 @@ import numpy as np
 
 from sosie.types import F64, I64
 
-_LEAST = 0.05  # a chance below which one pair stands for too many others
-_NORMAL = 1.96  # the 97.5 % point of the normal distribution
+LEAST = 0.05  # a chance below which one pair stands for too many others
+NORMAL = 1.96  # the 97.5 % point of the normal distribution
 
 
 class Share(NamedTuple):
@@ -32,12 +32,12 @@ def weighted_share(chances: F64, crowds: I64, times: I64, certain: int = 0) -> S
     >>> weighted_share(np.array([0.01, 1.0]), np.array([0, 1]), np.ones(2, np.int64)) is None
     True
     """
-    if not len(chances) or chances.min() < _LEAST:
+    if not len(chances) or chances.min() < LEAST:
         return None
     found = float(times.sum() + certain)
     every = float((times / chances).sum() + certain)
     errors = np.bincount(crowds, times * np.sqrt(1 - chances) / chances)
-    error = _NORMAL * math.sqrt(float((errors**2).sum()))
+    error = NORMAL * math.sqrt(float((errors**2).sum()))
     return Share(found / every, (found / (every + error), min(1.0, found / max(every - error, found))))
 
 

@@ -62,7 +62,7 @@ def join_window(
         pairs = replace(pairs, b=pairs.b - len(a))
     if by.window + 1 >= join.rows:
         return replace(pairs, recall=1.0)
-    share = again.share(join.distances)
+    share = again.share(join.distances, join.bits)
     return pairs if share is None else replace(pairs, recall=share.recall, interval=share.interval)
 
 
