@@ -30,7 +30,7 @@ ROUNDS = 5
 SHARES = (0.5, 0.75, 1.0)  # of the confident pairs that the first rounds take; all later ones take all
 MOST_PAIRS = 20_000  # that are learnt from: more text makes a dictionary little better
 LEAST_PAIRS = 10  # less is no beginning
-SETTLED = 0.99  # share of the pairs that stay the same when nothing changes any more
+SETTLED = 0.98  # share of the pairs that stay the same when nothing changes any more
 _COMPARED = 20  # targets that are compared with each source to find the confident pairs
 
 Texts = Callable[[int, I64], dict[int, str]]  # the texts of some rows of a side: 0 the sources, 1 the targets

@@ -148,10 +148,11 @@ def link(
     if nothing is said. Further `options` are the fields of `Linker`, as `one_to_one` or `exact`.
 
     >>> import sosie
-    >>> words = sosie.Dictionary.from_pairs(["rote", "katze", "schläft"], ["red", "cat", "sleeps"], [1.0, 1.0, 1.0])
-    >>> german = ["die rote katze schläft im haus a1", "ein brief an b2 und c3 mit gruss"]
-    >>> english = ["a letter to b2 and c3 with regards", "the red cat sleeps in house a1"]
-    >>> found = link(german, english, dictionary=words, k=1)
+    >>> german = "rote katze schläft im haus brief an mit gruss".split()
+    >>> words = sosie.Dictionary.from_pairs(german, "red cat sleeps in house letter to with regards".split(), [1.0] * 9)
+    >>> documents = ["die rote katze schläft im haus", "ein brief an b2 und c3 mit gruss"]
+    >>> others = ["a letter to b2 and c3 with regards", "the red cat sleeps in house a1"]
+    >>> found = link(documents, others, dictionary=words, k=1)
     >>> found.table.select(["a", "b"]).to_pylist()
     [{'a': 0, 'b': 1}, {'a': 1, 'b': 0}]
     """
