@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -31,6 +32,7 @@ SHARES = (0.5, 0.75, 1.0)  # of the confident pairs that the first rounds take; 
 MOST_PAIRS = 20_000  # that are learnt from: more text makes a dictionary little better
 LEAST_PAIRS = 10  # less is no beginning
 SETTLED = 0.98  # share of the pairs that stay the same when nothing changes any more
+_SCORED = 4096  # texts whose words are kept while paragraphs are aligned
 _COMPARED = 20  # targets that are compared with each source to find the confident pairs
 
 Texts = Callable[[int, I64], dict[int, str]]  # the texts of some rows of a side: 0 the sources, 1 the targets
@@ -135,17 +137,20 @@ def shared_words(dictionary: Dictionary) -> Callable[[str, str], float]:
     0.3333333333333333
     """
     lexical = Lexical.of(dictionary)
-    known: dict[str, frozenset[str]] = {}
+    translations = cache(lambda word: frozenset([word, *_translated(lexical, word)]))
 
-    def translations(word: str) -> frozenset[str]:
-        if word not in known:
-            known[word] = frozenset([word, *_translated(lexical, word)])
-        return known[word]
+    # A paragraph is scored with many others, one after the other.
+    @lru_cache(_SCORED)
+    def wanted(source: str) -> list[frozenset[str]]:
+        return [translations(word) for word in words(source)]
+
+    @lru_cache(_SCORED)
+    def there(target: str) -> frozenset[str]:
+        return frozenset(words(target))
 
     def score(source: str, target: str) -> float:
-        own, other = words(source), set(words(target))
-        found = sum(not other.isdisjoint(translations(word)) for word in own)
-        return found / len(own) if own else 0.0
+        own, other = wanted(source), there(target)
+        return sum(not other.isdisjoint(meant) for meant in own) / len(own) if own else 0.0
 
     return score
 
