@@ -15,12 +15,14 @@ from sosie.kernels.vectors.dots import SparseRows, best_of_lists, list_rows, pai
 from sosie.matches.check import MAX_PAIRS, check_pairs
 from sosie.parallel import ordered_map
 from sosie.storage.room import Room
+from sosie.storage.size import show_size
 from sosie.types import F64, I64, Counters
 
 _LISTED = 1 << 16  # rows that are listed by column at a time; their scores stay in the cache
 _ASKING = 1 << 16  # rows whose best are held at a time
 _SPAN = 1 << 7  # rows that one task asks
 _ROOM = 1 << 16  # pairs that a task has room for
+_PAIR = 56  # bytes of a pair while it is found, compared and ranked
 _BACK = 10  # of each target, sources that are compared with it
 
 
@@ -50,6 +52,7 @@ def nearest(views: Views, count: int, room: Room, by: Signed | None = None) -> C
     """
     if count < 1:
         raise UsageError(f"at least 1 document is compared with each, got {count}")
+    _check_room(views, count, room)
     if by is not None:
         return _compared(views, by.nearest(views, count, _BACK, room), {"bits": by.bits}, room, recall=None)
     ahead = best_rows(views.source, views.target, views.width, count, room)
@@ -116,6 +119,17 @@ def similarities(views: Views, a: I64, b: I64, threads: int | None = None) -> F6
     for _ in ordered_map(compare, range(0, len(a), _ROOM), threads):
         pass
     return products
+
+
+def _check_room(views: Views, count: int, room: Room) -> None:
+    """Refuse to hold more pairs than there is memory for, where there is a limit."""
+    rows, others = len(views.source.offsets) - 1, len(views.target.offsets) - 1
+    needed = _PAIR * (rows * count + others * _BACK)
+    if room.limit is not None and needed > room.limit // 2:
+        raise UsageError(
+            f"comparing {count:,} others with each of {rows:,} documents takes about {show_size(needed)} of memory:"
+            " allow more (--memory), compare fewer (--compared), or ask for a --threshold"
+        )
 
 
 def _compared(views: Views, packed: I64, counters: Counters, room: Room, recall: float | None) -> Compared:
