@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import oracle_vectors as oracle
 
 from sosie.crosslingual.dictionary import Dictionary
 from sosie.crosslingual.projection import (
@@ -17,7 +18,6 @@ from sosie.crosslingual.projection import (
     split_compound,
     translation_table,
 )
-from tests import oracle_vectors as oracle
 
 PAIRS = [("haus", "house", 0.75), ("haus", "home", 0.25), ("boot", "boat", 1.0), ("arbeit", "work", 1.0),
          ("platz", "place", 0.5), ("platz", "room", 0.5), ("radio", "wireless", 1.0)]  # fmt: skip
