@@ -8,7 +8,7 @@ import numpy as np
 
 from sosie.crosslingual.ranking import Ranked
 from sosie.crosslingual.terms import Terms
-from sosie.types import F64, I64, Bools
+from sosie.types import I64, Bools
 
 HUB = 0.01  # share of all linked sources of which one target is the first, at least
 _LEAST_HUB = 10  # sources
@@ -51,24 +51,24 @@ def foreign(side: Terms, other: Terms) -> Foreign:
     """Return the documents that seem to be in another language than the rest of their side, or in that of the other.
 
     A document in the language of its side has some of its commonest words. One with hardly any, though it is long
-    enough, is in another language, or is no prose.
+    enough, is in another language, or is no prose. Words that are common on both sides (names, numbers) tell nothing.
     """
-    own, theirs = _common_share(side, side), _common_share(side, other)
-    lengths = np.add.reduceat(np.append(side.counts, 0), side.offsets[:-1]) * (side.sizes > 0) if len(side) else own
-    told = lengths >= _LEAST_WORDS
+    common, others = _commonest(side), _commonest(other)
+    own, theirs = side.shares(_are_among(side, common - others)), side.shares(_are_among(side, others - common))
+    told = side.lengths >= _LEAST_WORDS
     if not told.any():
         return Foreign(np.empty(0, np.int64), np.empty(0, np.bool_))
     rows = np.flatnonzero(told & (own < _FOREIGN * np.median(own[told])))
-    return Foreign(rows, np.asarray(theirs[rows] > 2 * own[rows]))
+    usual = other.shares(_are_among(other, others - common))[other.lengths >= _LEAST_WORDS]
+    least = _FOREIGN * float(np.median(usual)) if len(usual) else 0.0
+    return Foreign(rows, np.asarray(theirs[rows] > np.maximum(2 * own[rows], least)))
 
 
-def _common_share(side: Terms, by: Terms) -> F64:
-    """Return the share of each document's words that are among the commonest of a collection, and only there."""
-    numbers = np.lexsort((np.arange(len(by.words)), -by.frequencies))[:_COMMON]
-    known = np.zeros(len(side.words), np.bool_)
-    if side is by:
-        known[numbers] = True
-    else:
-        places = (side.numbers.get(by.words[number]) for number in numbers.tolist())
-        known[[place for place in places if place is not None]] = True
-    return side.shares(known)
+def _commonest(terms: Terms) -> set[str]:
+    """Return the words that occur in most documents."""
+    numbers = np.lexsort((np.arange(len(terms.words)), -terms.frequencies))[:_COMMON]
+    return {terms.words[number] for number in numbers.tolist()}
+
+
+def _are_among(terms: Terms, words: set[str]) -> Bools:
+    return np.fromiter((word in words for word in terms.words), np.bool_, len(terms.words))

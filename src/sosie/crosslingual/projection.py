@@ -70,11 +70,13 @@ def translation_table(words: list[str], lexical: Lexical, numbers: Mapping[str, 
     ([0, 1, 3, 4, 4], [0, 0, 1, 2], [0.8, 0.8, 1.0, 1.0])
     """
     places = np.array([numbers.get(other, -1) for other in lexical.others] or [-1], np.int64)
+    sizes = np.diff(lexical.offsets).tolist()
+    rows = {word: row for word, row in lexical.words.items() if sizes[row]}  # others have some the other way alone
     found: dict[str, list[tuple[int, float]]] = {}
 
     def translated(word: str) -> list[tuple[int, float]]:
         if word not in found:
-            row = lexical.words.get(word)
+            row = rows.get(word)
             span = slice(0, 0) if row is None else slice(lexical.offsets[row], lexical.offsets[row + 1])
             columns = places[lexical.targets[span]]
             held = columns >= 0
@@ -86,11 +88,11 @@ def translation_table(words: list[str], lexical: Lexical, numbers: Mapping[str, 
     kinds = np.zeros(len(words), np.int8)
     for i, word in enumerate(words):
         own = translated(word)
-        if word in lexical.words:
+        if word in rows:
             kinds[i] = TRANSLATED
         elif own:
             kinds[i] = PASSED
-        elif parts := split_compound(word, lexical.words, numbers):
+        elif parts := split_compound(word, rows, numbers):
             own = [pair for part in parts for pair in translated(part)]
             kinds[i] = SPLIT if own else UNKNOWN
         entries.append(own)

@@ -46,6 +46,11 @@ class Terms:
         return np.diff(self.offsets)
 
     @cached_property
+    def lengths(self) -> I64:
+        """How many words each document has."""
+        return self._sums(self.counts)
+
+    @cached_property
     def frequencies(self) -> I64:
         """In how many documents each word occurs."""
         return _summed(self.terms, None, len(self.words))
@@ -73,9 +78,12 @@ class Terms:
     def shares(self, known: Any) -> F64:
         """Return what share of its words each document has among those that are `known`; 0 where it has none at all."""
         weights = np.where(np.asarray(known)[self.terms], self.counts, 0)
-        sums = np.add.reduceat(np.append(weights, 0), self.offsets[:-1]) * (self.sizes > 0)
-        totals = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (self.sizes > 0)
-        return np.asarray(sums / np.maximum(totals, 1))
+        return np.asarray(self._sums(weights) / np.maximum(self.lengths, 1))
+
+    def _sums(self, values: I32) -> I64:
+        """Return the sum of the values of each row; of an empty one, `reduceat` takes what follows, and it is 0."""
+        sums = np.add.reduceat(np.append(values, 0), self.offsets[:-1], dtype=np.int64)
+        return np.where(self.sizes > 0, sums, 0)
 
 
 def count_words(

@@ -39,7 +39,7 @@ class Vocabulary:
         """
         rarity = np.empty(len(frequencies))
         rarities(read_only(np.asarray(frequencies, np.float64)), float(documents), rarity)
-        return cls(rarity, max(mean_length, 1e-9))
+        return cls(rarity, mean_length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +112,8 @@ def _weighed(part: Part, span: tuple[int, int], shift: int) -> SparseRows:
     else:
         offsets, columns, counts = project(Counted(*rows), part.table, part.vocabulary.width)
     weights = np.empty(len(columns))
-    vocabulary = part.vocabulary
-    weigh_rows(
-        read_only(offsets), read_only(columns), read_only(counts), vocabulary.rarity, vocabulary.mean_length, weights
-    )
+    mean_length = max(part.vocabulary.mean_length, 1e-9)  # it is 0 where no document has a column
+    weigh_rows(read_only(offsets), read_only(columns), read_only(counts), part.vocabulary.rarity, mean_length, weights)
     kept = weights > 0
     before = offsets_of(kept)
     heavy = (weights[kept] * np.sqrt(part.weight)).astype(np.float32)

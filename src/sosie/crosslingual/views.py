@@ -178,7 +178,7 @@ def _projection(side: Terms, other: Terms, lexical: Lexical, formula: Formula, r
     mean = float(other.counts.sum(dtype=np.int64)) / max(len(other), 1)
     own = _shared(Vocabulary.of(other.frequencies, len(other), mean), together)
     if formula == "later":
-        return _Projection(table, kinds, own, replace(own, mean_length=max(length, 1e-9)))
+        return _Projection(table, kinds, own, replace(own, mean_length=length))
     share = np.repeat(side.frequencies, np.diff(table.offsets)) * table.values
     expected = np.bincount(table.columns, share, minlength=width)
     return _Projection(table, kinds, own, _shared(Vocabulary.of(expected, len(side), length), together))
