@@ -17,7 +17,8 @@ from sosie.crosslingual.spec import ALIGNERS, TrainingSpec
 from sosie.crosslingual.views import Formula
 from sosie.errors import UsageError
 from sosie.jobs.dictionary import Columns
-from sosie.jobs.link import BEST, COMPARED, Linker
+from sosie.jobs.link import Linker
+from sosie.jobs.link_spec import BEST, COMPARED
 from sosie.matches.chunks import Window
 from sosie.report.links import LINKS, PAGE, LinkReport
 from sosie.report.summary import counted, percent

@@ -38,8 +38,10 @@ def oriented(dictionary: Dictionary, source: Terms, target: Terms) -> tuple[Dict
             " one, or parallel text of these two languages, or none to learn from the collections."
         )
     if min(other_way) > 2 * min(known):
-        return turned, [f"the dictionary is from the second language into the first: it is used the other way round"
-                        f" ({percent(other_way[0])} of the words of the first collection are known so)"]
+        return turned, [
+            f"the dictionary is from the second language into the first: it is used the other way round"
+            f" ({percent(other_way[0])} of the words of the first collection are known so)"
+        ]
     return dictionary, [
         f"the dictionary knows only {percent(share)} of the words of the {which} collection"
         for share, which in zip(known, ("first", "second"), strict=True)
