@@ -85,9 +85,9 @@ def above(views: Views, least: float, room: Room, by: Signed | None = None, max_
 def best_rows(asking: SparseRows, asked: SparseRows, width: int, count: int, room: Room) -> tuple[I64, F64]:
     """Return the `count` rows with the greatest products for every asking row, and these; -1 and 0 where there is none.
 
-    Equal ones are in the order of the rows.
+    Equal ones are in the order of the rows. Where fewer are asked than are wanted, so many are returned of each.
     """
-    rows = len(asking.offsets) - 1
+    rows, count = len(asking.offsets) - 1, min(count, max(len(asked.offsets) - 1, 1))
     best, products = np.full((rows, count), -1), np.zeros((rows, count))
     held = _held(asking)
     for first in range(0, len(asked.offsets) - 1, _LISTED):
