@@ -15,6 +15,7 @@ _LEAST_HUB = 10  # sources
 _COMMON = 200  # words that occur in most documents tell a language
 _LEAST_WORDS = 20  # of a document whose language can be told
 _FOREIGN = 0.2  # of the usual share of common words that a document of another language has at most
+_ALIKE = 0.8  # of the usual share of common words that another collection in the same language has at least
 STRANGE, FEW = 0.1, 0.3  # share of words that a dictionary knows: below, it is for another language; below, it is poor
 
 
@@ -60,6 +61,14 @@ def foreign(side: Terms, other: Terms) -> Foreign:
         return Foreign(np.empty(0, np.int64), np.empty(0, np.bool_))
     rows = np.flatnonzero(told & (own < _FOREIGN * np.median(own[told])))
     return Foreign(rows, np.asarray(theirs[rows] > 2 * own[rows]))
+
+
+def are_alike(side: Terms, other: Terms) -> bool:
+    """Whether two collections seem to be in one language: the commonest words of each are as common in the other."""
+    return all(
+        float(_common_share(mine, theirs).mean()) >= _ALIKE * float(_common_share(mine, mine).mean()) > 0
+        for mine, theirs in ((side, other), (other, side))
+    )
 
 
 def _common_share(side: Terms, by: Terms) -> F64:
