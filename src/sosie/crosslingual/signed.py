@@ -115,7 +115,7 @@ class Signed:
             inside = slice(offsets[0], offsets[-1])
             weights = np.rint(rows.weights[inside].astype(np.float64) * FIXED_POINT).astype(np.int64)
             features, begins = _features(rows.columns[inside]), offsets - offsets[0]
-            project(read_only(features), read_only(begins), read_only(weights), False, lane, words[start:stop])
+            project(read_only(features), read_only(begins), weights, False, lane, words[start:stop])
 
         for _ in ordered_map(sign, spans(rows.offsets, _SPAN), room.threads):
             pass
