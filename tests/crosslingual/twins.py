@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from tests.cli.running import write_jsonl
 
@@ -29,9 +30,24 @@ class Twins:
         """Return the dictionary of all words but the names."""
         return sosie.Dictionary.from_pairs(list(self.words), list(self.words.values()), [1.0] * len(self.words))
 
+    def sides(self) -> tuple[sosie.Source, sosie.Source]:
+        """Return both collections, with their ids."""
+        first, second = (sosie.Source.from_texts(list(side.values()), ids=list(side)) for side in self._both())
+        return first, second
+
     def lists(self) -> tuple[list[str], list[str]]:
         """Return the texts alone."""
-        return list(self.source.values()), list(self.target.values())
+        first, second = (list(side.values()) for side in self._both())
+        return first, second
+
+    def right(self, table: Any) -> float:
+        """Return the share of the sources whose first link is their twin."""
+        first = {row["a"]: row["b"] for row in table.to_pylist() if row["rank"] == 1}
+        return sum(first.get(a) == b for a, b in self.truth.items()) / len(self.truth)
+
+    def translate(self, texts: list[str]) -> list[str]:
+        """Translate word by word."""
+        return [" ".join(self.words.get(word, word) for word in text.strip(".").split()) for text in texts]
 
     def write(self, folder: Path) -> None:
         """Write source.jsonl, target.jsonl, words.tsv, segments.tsv and truth.tsv."""
@@ -45,6 +61,9 @@ class Twins:
         for name, rows in tables.items():
             lines = ["\t".join(map(str, row)) + "\n" for row in rows]
             (folder / f"{name}.tsv").write_text("".join(lines), "utf-8")
+
+    def _both(self) -> tuple[dict[Any, str], dict[Any, str]]:
+        return self.source, self.target
 
 
 @cache
