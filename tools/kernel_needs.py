@@ -74,6 +74,7 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         "inspect": [["inspect", documents]],
         "dictionary": [
             ["dictionary", "train", str(folder / "pairs.tsv"), *to("dictionary")],
+            ["dictionary", "train", str(folder / "lines.tsv"), *to("dictionary")],
             ["dictionary", "import", str(folder / "words.tsv"), *to("dictionary")],
             ["dictionary", "show", str(folder / "dictionary"), "a"],
         ],
@@ -123,7 +124,27 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
     jobs["evaluate result"] = [*dedup(), ["evaluate", "result", str(folder / "result"), "--sample", "50"]]
     jobs["evaluate truth"] = [["evaluate", "result", str(folder / "result"), "--truth", truth]]
     jobs["evaluate signatures"] = [["evaluate", "signatures", documents]]
-    return jobs
+    return jobs | link_rehearsals(folder)
+
+
+def link_rehearsals(folder: Path) -> dict[str, list[list[str]]]:
+    """Return the commands that link two languages, by a dictionary and without one."""
+    lexicon, out = str(folder / "lexicon"), ["-o", str(folder / "links"), "--overwrite"]
+
+    def link(*options: str, known: bool = True) -> list[str]:
+        sides = [str(folder / "here.jsonl"), str(folder / "there.jsonl")]
+        return ["link", *sides, *out, *options, *(["--dictionary", lexicon] if known else [])]
+
+    made = ["dictionary", "import", str(folder / "lexicon.tsv"), "-o", lexicon, "--overwrite"]
+    above = ["--threshold", "0.2"]
+    return {
+        "link": [made, link(), link("--one-to-one", "--formula", "paper")],
+        "link exact": [made, link("--exact")],
+        "link threshold": [made, link(*above)],
+        "link threshold exact": [made, link(*above, "--exact")],
+        "link window": [made, link(*above, "--tables", "20", "--window", "20")],
+        "link learnt": [link(known=False), link("--parallel", str(folder / "lines.tsv"), known=False)],
+    }
 
 
 def write_corpus(folder: Path) -> None:
@@ -150,7 +171,25 @@ def write_corpus(folder: Path) -> None:
     (folder / "pages").mkdir()
     page = f"<title>w</title><nav>n</nav><p class=c>{texts[0]}<b>b</b><br></p>" * 400  # few tags are not looked at
     (folder / "pages" / "page.html").write_text(page)
+    write_languages(folder, words, texts[:240])
     (folder / "truth.tsv").write_text("a\tb\n" + "".join(f"d{i}\td{280 + i}\n" for i in range(40)))
+
+
+def write_languages(folder: Path, words: list[str], texts: list[str]) -> None:
+    """Write texts and the same in another language, with every third word the same, and how words translate.
+
+    There are so many lines that weights are fitted to them.
+    """
+    lexicon = {word: word if i % 3 == 0 else f"{word[::-1]}yz" for i, word in enumerate(words)}
+    turned = [" ".join(lexicon[word] for word in text.split()) for text in texts]
+    for name, written in (("here", texts), ("there", turned)):
+        with open(folder / f"{name}.jsonl", "w") as file:
+            file.writelines(
+                json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate([*written[:60], "w"])
+            )
+    (folder / "lexicon.tsv").write_text("".join(f"{a}\t{b}\t1\n" for a, b in lexicon.items()), "utf-8")
+    lines = (f"{a}\t{b}\n" for a, b in zip(texts, turned, strict=True))
+    (folder / "lines.tsv").write_text("".join(lines), "utf-8")
 
 
 def rehearsed(commands: list[list[str]]) -> Counter[str]:

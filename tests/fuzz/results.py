@@ -17,10 +17,12 @@ from tests.fuzz.mutate import as_json, mutated, mutated_json
 from tests.fuzz.target import ACCEPTED, SAME, Case, emptied
 
 import sosie
+from sosie.evaluation.links import load_links
 from sosie.evaluation.result import load_result
 from sosie.evaluation.truth_file import read_truth
 from sosie.jobs import stages
 from sosie.jobs.evaluate import Evaluation
+from sosie.jobs.evaluate_links import LinkEvaluation
 from sosie.jobs.join import Joiner
 from sosie.storage.output import Output
 
@@ -73,6 +75,18 @@ class TruthFiles:
         return ACCEPTED
 
 
+def changed(random: Random, path: Path) -> Case:
+    """Change a table or the report of a result."""
+    file = random.choice([*sorted(path.glob("*.parquet")), path / "report.json"])
+    whole = file.read_bytes()
+    if file.suffix == ".json" and random.random() < 0.8:
+        file.write_bytes(as_json(mutated_json(random, json.loads(whole))))
+    else:
+        tables = [table.read_bytes() for table in sorted(path.glob("*.parquet"))]
+        file.write_bytes(mutated(random, whole, tables, FORMATS["parquet"].tokens))
+    return Case(path)
+
+
 class Results:
     """Directories that `sosie dedup` and `sosie join` wrote, evaluated: pairs, clusters and the report."""
 
@@ -91,14 +105,7 @@ class Results:
         seed = random.choice(self.seeds)
         path = folder / seed.name
         shutil.copytree(seed, path, ignore=shutil.ignore_patterns("kept", "dropped", "*.html"))
-        file = random.choice([*sorted(path.glob("*.parquet")), path / "report.json"])
-        whole = file.read_bytes()
-        if file.suffix == ".json" and random.random() < 0.8:
-            file.write_bytes(as_json(mutated_json(random, json.loads(whole))))
-        else:
-            tables = [table.read_bytes() for table in sorted(path.glob("*.parquet"))]
-            file.write_bytes(mutated(random, whole, tables, FORMATS["parquet"].tokens))
-        return Case(path)
+        return changed(random, path)
 
     def judge(self, case: Case, random: Random) -> str:
         """Evaluate it against the truth, or by a sample."""
@@ -110,6 +117,38 @@ class Results:
 
     def _evaluated(self, path: Path) -> dict[str, Any]:
         return Evaluation(truth=self.truth).run(load_result(path), None, threads=1).to_dict()
+
+
+class LinkResults:
+    """Directories that `sosie link` wrote, evaluated: links and the report."""
+
+    def prepare(self, folder: Path) -> None:
+        """Write one of an exact linking and one with a threshold, and evaluate them."""
+        words = [f"w{i}" for i in range(60)]
+        texts = [" ".join(words[start : start + 8]) for start in range(0, 48, 6)]
+        turned = [" ".join(f"v{word}" for word in text.split()) for text in texts]
+        sides = [sosie.Source.from_texts(side, ids=[f"d{i}" for i in range(8)]) for side in (texts, turned)]
+        dictionary = sosie.Dictionary.from_pairs(words, [f"v{word}" for word in words], [1.0] * 60)
+        self.seeds, self.truth = [folder / "best", folder / "above"], folder / "truth.tsv"
+        self.truth.write_text("".join(f"d{i}\td{i}\n" for i in range(8)))
+        for seed, options in zip(self.seeds, ({"k": 3}, {"threshold": 0.3}), strict=True):
+            sosie.Linker(dictionary=dictionary, exact=True, **options).run(*sides, Output(seed), threads=1)
+            assert self._evaluated(seed)["truth"]["precision_at_1"] == 1
+
+    def write(self, random: Random, folder: Path) -> Case:
+        """Change one of the files."""
+        seed = random.choice(self.seeds)
+        path = folder / seed.name
+        shutil.copytree(seed, path, ignore=shutil.ignore_patterns("*.html"))
+        return changed(random, path)
+
+    def judge(self, case: Case, random: Random) -> str:
+        """Evaluate it against the truth."""
+        json.dumps(self._evaluated(case.path), allow_nan=False)
+        return ACCEPTED
+
+    def _evaluated(self, path: Path) -> dict[str, Any]:
+        return LinkEvaluation(truth=self.truth).run(load_links(path)).to_dict()
 
 
 class CheckpointFolders:

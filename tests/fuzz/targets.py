@@ -6,7 +6,7 @@ from tests.fuzz.artefacts import dictionaries, index_target, signatures, signers
 from tests.fuzz.documents import Documents
 from tests.fuzz.formats import FORMATS
 from tests.fuzz.parallel import PARALLEL_FILES, ParallelFiles
-from tests.fuzz.results import CheckpointFolders, Results, TruthFiles
+from tests.fuzz.results import CheckpointFolders, LinkResults, Results, TruthFiles
 from tests.fuzz.stores import Stores
 from tests.fuzz.target import Target
 from tests.fuzz.word_pairs import WordPairs
@@ -21,6 +21,7 @@ ARTEFACTS: dict[str, Target] = {
     "signer": signers(),
     "truth": TruthFiles(),
     "results": Results(),
+    "links": LinkResults(),
     "checkpoints": CheckpointFolders(),
     "store": Stores(),
     "dictionary": dictionaries(),

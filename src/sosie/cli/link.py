@@ -17,7 +17,8 @@ from sosie.crosslingual.spec import ALIGNERS, TrainingSpec
 from sosie.crosslingual.views import Formula
 from sosie.errors import UsageError
 from sosie.jobs.dictionary import Columns
-from sosie.jobs.link import BEST, COMPARED, Linker
+from sosie.jobs.link import Linker
+from sosie.jobs.link_spec import BEST, COMPARED
 from sosie.matches.chunks import Window
 from sosie.report.links import LINKS, PAGE, LinkReport
 from sosie.report.summary import counted, percent
@@ -34,7 +35,7 @@ HEADINGS = {
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET")
 @click.option("-o", "--output", type=click.Path(), required=True, help="The directory to write links.parquet to.")
-@click.option("--threshold", type=float, metavar="SIMILARITY", help="All pairs of at least this similarity, as 0.3.")
+@click.option("--threshold", metavar="SIMILARITY", help="All pairs of at least this similarity, as 0.3.")
 @click.option("-k", type=int, help=f"The best links of each document of SOURCE. [default: {BEST}, if no --threshold]")
 @click.option("--one-to-one", is_flag=True, help="Each document once at most: the surest links first.")
 @click.option("--mutual", is_flag=True, help="Only links that are the best of both their documents.")
@@ -118,6 +119,15 @@ def _linker(options: dict[str, Any]) -> Linker:
     for name in ("rounds", "aligner"):
         if is_given(name) and options["dictionary"]:
             raise UsageError(f"--{name} is for what is trained; a dictionary is taken as it is")
+    if is_given("rounds") and options["parallel"]:
+        raise UsageError("--rounds is for learning from the two collections; leave out --rounds or --parallel")
+    for name in ("bits", "seed"):
+        if is_given(name) and options["exact"]:
+            raise UsageError(f"--{name} is for signatures; --exact does without: leave out one of them")
+    if is_given("compared") and options["threshold"] is not None and options["k"] is None:
+        raise UsageError(
+            "--compared is for the best links of each document (-k); a --threshold compares all candidates"
+        )
     return Linker(
         dictionary=options["dictionary"],
         parallel=list(options["parallel"]) or None,
@@ -161,10 +171,15 @@ def _lines(report: LinkReport, job: Linker) -> list[str]:
             f"Round {number}: {done['taken']:,} of {counted(done['confident'], 'confident pair')} taken,"
             f" {counted(done['segments'], 'segment')}, {done['words']:,} words learnt"
         )
-    lines.append(f"{report.links:,} links of {report.linked:,} of {first:,} documents, with {second:,} others")
+    lines.append(
+        f"{counted(report.links, 'link')} of {report.linked:,} of {counted(first, 'document')},"
+        f" with {counted(second, 'other')}"
+    )
     left = sum(sum(side.values()) for side in report.left_out.values())
     if left:
         lines.append(f"{counted(left, 'document')} left out: fewer than five words to compare (left_out.jsonl)")
+    if report.rejected:
+        lines.append(f"{counted(report.rejected, 'record')} rejected: see rejected.jsonl")
     if report.recall is not None and report.recall < 1:
         low, high = report.interval or (report.recall, report.recall)
         of = "all such pairs" if job.wanted is None else f"the {job.wanted} most similar of each document"

@@ -15,6 +15,7 @@ _LEAST_HUB = 10  # sources
 _COMMON = 200  # words that occur in most documents tell a language
 _LEAST_WORDS = 20  # of a document whose language can be told
 _FOREIGN = 0.2  # of the usual share of common words that a document of another language has at most
+_ALIKE = 0.8  # of the usual share of common words that another collection in the same language has at least
 STRANGE, FEW = 0.1, 0.3  # share of words that a dictionary knows: below, it is for another language; below, it is poor
 
 
@@ -62,6 +63,13 @@ def foreign(side: Terms, other: Terms) -> Foreign:
     usual = other.shares(_are_among(other, others - common))[other.lengths >= _LEAST_WORDS]
     least = _FOREIGN * float(np.median(usual)) if len(usual) else 0.0
     return Foreign(rows, np.asarray(theirs[rows] > np.maximum(2 * own[rows], least)))
+
+
+def are_alike(side: Terms, other: Terms) -> bool:
+    """Whether two collections seem to be in one language: the commonest words of each are as common in the other."""
+    own = _commonest(side), _commonest(other)
+    shares = [[float(terms.shares(_are_among(terms, words)).mean()) for words in own] for terms in (side, other)]
+    return shares[0][1] >= _ALIKE * shares[0][0] > 0 and shares[1][0] >= _ALIKE * shares[1][1] > 0
 
 
 def _commonest(terms: Terms) -> set[str]:

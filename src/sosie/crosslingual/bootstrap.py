@@ -23,6 +23,7 @@ from sosie.crosslingual.signed import Signed
 from sosie.crosslingual.spec import TrainingSpec
 from sosie.crosslingual.views import Languages, Views, Weights, letter_views, word_views
 from sosie.errors import DataError
+from sosie.shown import counted
 from sosie.storage.room import Room
 from sosie.text.words import words
 from sosie.types import I64
@@ -87,8 +88,7 @@ def bootstrap(
             break
         if len(some.a) < LEAST_PAIRS:
             raise DataError(
-                f"only {len(some.a)} pairs of documents are alike enough by their letters to begin with: the languages"
-                " share too few words. Give a dictionary (--dictionary) or parallel text (--parallel)."
+                f"{_too_few(both, len(some.a))}. Give a dictionary (--dictionary) or parallel text (--parallel)."
             )
         taken = some
         aligned = segments.of(some, dictionary)
@@ -97,6 +97,18 @@ def bootstrap(
         told(number + 1, done[-1])
     assert dictionary is not None and taken is not None
     return Learnt(dictionary, tuple(done), taken)
+
+
+def _too_few(both: Languages, found: int) -> str:
+    """Say why a bootstrap cannot begin."""
+    sizes = [len(side) for side in (both.source, both.target)]
+    if min(sizes) < LEAST_PAIRS:
+        there = f"{sizes[0]:,} and {counted(sizes[1], 'document')}"
+        return f"{there} are too few to learn from: {LEAST_PAIRS} on each side are the least"
+    return (
+        f"only {counted(found, 'pair')} of documents are alike enough by their letters to begin with:"
+        " the languages share too few words"
+    )
 
 
 def _linked(

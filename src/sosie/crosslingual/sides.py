@@ -13,6 +13,7 @@ from sosie.documents.batch import Reject
 from sosie.documents.fetch import fetch_texts
 from sosie.documents.reading import Reading
 from sosie.errors import DataError
+from sosie.shown import counted
 from sosie.storage.room import Room
 from sosie.types import I64
 
@@ -60,10 +61,24 @@ def read_side(
             yield batch.texts
 
     terms = count_words(batches(), room, advance)
-    if not len(terms):
-        raise DataError(f"{reading.inputs[0].path if reading.inputs else 'the documents'}: there is no document.")
+    _check_side(reading, terms, rejects)
     others = None if translate is None else count_words(iter(translated), room)
     return Read(reading, terms, np.concatenate(documents), rejects, others)
+
+
+def _check_side(reading: Reading, terms: Terms, rejects: list[Reject]) -> None:
+    """Refuse a side of which nothing can be linked."""
+    name = reading.inputs[0].label
+    if not len(terms) and rejects:
+        why = f"{rejects[0].file}, line {rejects[0].line}: {rejects[0].reason}"
+        raise DataError(f"{name}: none of its {counted(len(rejects), 'record')} can be used ({why}). Mend them.")
+    if not len(terms):
+        raise DataError(f"{name}: there is no document. Give at least one on each side.")
+    if not terms.words:
+        raise DataError(
+            f"{name}: there is no word in {counted(len(terms), 'document')}. Is the text in another column?"
+            " Name it: --text-column."
+        )
 
 
 def _translated(translate: Translate, texts: list[str]) -> list[str]:

@@ -43,6 +43,8 @@ class Signed:
     def __post_init__(self) -> None:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= MAXIMUM_BITS:
             raise UsageError(f"signatures have 1 to {MAXIMUM_BITS} bits, got {self.bits!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 32:
+            raise UsageError(f"seed must be from 0 to 2^32 - 1, got {self.seed!r}")
 
     def radius(self, least: float) -> int:
         """Return how many bits may differ so that nearly all pairs of this similarity are let through (Equation 5).
@@ -113,7 +115,7 @@ class Signed:
             inside = slice(offsets[0], offsets[-1])
             weights = np.rint(rows.weights[inside].astype(np.float64) * FIXED_POINT).astype(np.int64)
             features, begins = _features(rows.columns[inside]), offsets - offsets[0]
-            project(read_only(features), read_only(begins), read_only(weights), False, lane, words[start:stop])
+            project(read_only(features), read_only(begins), weights, False, lane, words[start:stop])
 
         for _ in ordered_map(sign, spans(rows.offsets, _SPAN), room.threads):
             pass

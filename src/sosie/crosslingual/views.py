@@ -8,6 +8,7 @@ of the three cosines.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
@@ -47,9 +48,16 @@ class Weights(NamedTuple):
         >>> Weights.checked((1, 1, 2))
         Weights(forward=0.25, backward=0.25, grams=0.5)
         """
-        if len(weights) != 3 or not all(np.isfinite(weight) and weight >= 0 for weight in weights) or not sum(weights):
-            raise UsageError(f"there are three weights (forward, backward, grams), none below 0, got {weights}")
-        return cls(*(float(weight) / sum(weights) for weight in weights))
+        try:
+            forward, backward, grams = map(float, weights)
+        except (TypeError, ValueError):
+            forward = backward = grams = math.nan
+        total = forward + backward + grams
+        if not 0 < total < math.inf or min(forward, backward, grams) < 0:
+            raise UsageError(
+                f"there are three weights (forward, backward, grams), none below 0 and not all 0, got {weights!r}"
+            )
+        return cls(forward / total, backward / total, grams / total)
 
 
 USUAL = Weights()
@@ -76,7 +84,8 @@ class Languages:
         ]
         (frequencies, length), (others, other_length) = counted
         vocabulary = _shared(Vocabulary.of(frequencies, len(target), length), frequencies + others)
-        return cls(source, target, (tables[1], tables[0]), (replace(vocabulary, mean_length=other_length), vocabulary))
+        of_source = replace(vocabulary, mean_length=max(other_length, 1e-9))
+        return cls(source, target, (tables[1], tables[0]), (of_source, vocabulary))
 
 
 @dataclass(frozen=True, eq=False)

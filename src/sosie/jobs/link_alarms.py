@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sosie.crosslingual.alarms import FEW, STRANGE, foreign
+from sosie.crosslingual.alarms import FEW, STRANGE, are_alike, foreign
 from sosie.crosslingual.compared import Compared, best_rows
 from sosie.crosslingual.dictionary import Dictionary
 from sosie.crosslingual.projection import Lexical
@@ -26,20 +26,31 @@ _NAMED = 3  # documents
 def oriented(dictionary: Dictionary, source: Terms, target: Terms) -> tuple[Dictionary, list[str]]:
     """Return a dictionary the way round that the collections want it, and what is to be said of that.
 
-    Refused where it knows almost none of the words either way: then it is for other languages.
+    Refused where it knows almost none of the words of a side either way: then it is for other languages, or both
+    collections are in one.
     """
     known = _known(dictionary, source, target)
     turned = dictionary.reversed()
     other_way = _known(turned, source, target)
-    if max(*known, *other_way) < STRANGE or min(max(pair) for pair in zip(known, other_way, strict=True)) < STRANGE:
+    if max(min(known), min(other_way)) < STRANGE:
+        for shares in ((known[0], other_way[1]), (other_way[0], known[1])):
+            if min(shares) >= STRANGE:
+                raise UsageError(
+                    f"the dictionary knows {percent(shares[0])} of the words of the first collection and"
+                    f" {percent(shares[1])} of those of the second as words of the same language. Give collections in"
+                    " two languages; `sosie dedup` finds what is alike in one."
+                )
+        first, second = (max(pair) for pair in zip(known, other_way, strict=True))
         raise UsageError(
-            f"the dictionary knows {percent(max(known[0], other_way[0]))} of the words of the first collection and"
-            f" {percent(max(known[1], other_way[1]))} of those of the second: it is for other languages. Give another"
-            " one, or parallel text of these two languages, or none to learn from the collections."
+            f"the dictionary knows {percent(first)} of the words of the first collection and {percent(second)} of those"
+            " of the second: it is for other languages. Give another one, or parallel text of these two languages, or"
+            " none to learn from the collections."
         )
     if min(other_way) > 2 * min(known):
-        return turned, [f"the dictionary is from the second language into the first: it is used the other way round"
-                        f" ({percent(other_way[0])} of the words of the first collection are known so)"]
+        return turned, [
+            f"the dictionary is from the second language into the first: it is used the other way round"
+            f" ({percent(other_way[0])} of the words of the first collection are known so)"
+        ]
     return dictionary, [
         f"the dictionary knows only {percent(share)} of the words of the {which} collection"
         for share, which in zip(known, ("first", "second"), strict=True)
@@ -48,7 +59,9 @@ def oriented(dictionary: Dictionary, source: Terms, target: Terms) -> tuple[Dict
 
 
 def language_alarms(source: Read, target: Read) -> list[str]:
-    """Say which documents seem to be in another language than the rest of their side."""
+    """Say which documents seem to be in another language than the rest of their side, or that all are in one."""
+    if are_alike(source.terms, target.terms):
+        return ["both collections seem to be in the same language: `sosie dedup` finds what is alike in one"]
     said = []
     for which, side, other in (("first", source, target), ("second", target, source)):
         found = foreign(side.terms, other.terms)
@@ -88,7 +101,7 @@ def measured_recall(
     if not true.sum():
         return None, None
     totals = float(true.sum()), float(right.sum())
-    interval = recall_interval(true, right, pairs=totals, inside=0, documents=len(sources), known=float(k))
+    interval = recall_interval(true, right, pairs=totals, inside=0, documents=len(sources), known=float(best.shape[1]))
     return totals[1] / totals[0], interval
 
 
