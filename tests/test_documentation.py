@@ -42,6 +42,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "shards").mkdir()
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "shards" / "0.parquet")
     monkeypatch.chdir(tmp_path)
+    exec(blocks(ROOT / "docs" / "guide" / "link.md", "python")[0], {})  # de.jsonl and en.jsonl, and what is known of them
     return tmp_path
 
 
@@ -77,7 +78,7 @@ def test_python_examples_run(page, folder):
         exec(compile(block, str(page), "exec"), {})
 
 
-FOLLOWED = ("formats.md", "indexes.md", "dictionary.md")  # pages whose examples are run in one folder, in their order
+FOLLOWED = ("formats.md", "indexes.md", "dictionary.md", "link.md")  # pages whose examples are run in one folder, in their order
 COMMAND_LINES = [
     (page.name, line.split("#")[0].strip())
     for page in PAGES
