@@ -18,6 +18,11 @@ from click.testing import CliRunner
 
 import sosie
 from sosie.cli import sosie as cli
+from sosie.crosslingual.signed import Signed
+from sosie.crosslingual.spec import TrainingSpec
+from sosie.crosslingual.views import Weights
+from sosie.jobs.dictionary import Columns  # noqa: F401: a default that the page names
+from sosie.jobs.link import Linker
 from sosie.signatures.registry import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -172,6 +177,11 @@ def test_the_defaults_are_what_the_page_says():
         for field in (field.name for field in fields(kind) if field.init and field.repr):
             owner = kind.__name__ if (kind.__name__, field) in said else "all"
             assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == getattr(kind(), field)
+    for kind in (Linker, Signed, Weights, TrainingSpec):
+        named = {field: eval(default, globals()) for (owner, field), default in said.items() if owner == kind.__name__}
+        made = kind()
+        held = made._asdict() if isinstance(made, tuple) else {each.name: getattr(made, each.name) for each in fields(made)}
+        assert held == named
     job = {name: getattr(sosie.Deduplicator(), name) for owner, name in said if owner == "dedup"}
     assert job.pop("threshold") == Fraction(said["dedup", "threshold"])
     windows = {name: value.default for name, value in inspect.signature(sosie.passages).parameters.items()}
