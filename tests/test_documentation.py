@@ -21,7 +21,7 @@ from sosie.cli import sosie as cli
 from sosie.crosslingual.signed import Signed
 from sosie.crosslingual.spec import TrainingSpec
 from sosie.crosslingual.views import Weights
-from sosie.jobs.dictionary import Columns  # noqa: F401: a default that the page names
+from sosie.jobs.dictionary import Columns
 from sosie.jobs.link import Linker
 from sosie.signatures.registry import METHODS
 
@@ -47,7 +47,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "shards").mkdir()
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "shards" / "0.parquet")
     monkeypatch.chdir(tmp_path)
-    exec(blocks(ROOT / "docs" / "guide" / "link.md", "python")[0], {})  # de.jsonl and en.jsonl, and what is known of them
+    exec(blocks(ROOT / "docs" / "guide" / "link.md", "python")[0], {})  # writes the files of two languages
     return tmp_path
 
 
@@ -83,7 +83,8 @@ def test_python_examples_run(page, folder):
         exec(compile(block, str(page), "exec"), {})
 
 
-FOLLOWED = ("formats.md", "indexes.md", "dictionary.md", "link.md")  # pages whose examples are run in one folder, in their order
+# Pages whose examples are run in one folder, in their order.
+FOLLOWED = ("formats.md", "indexes.md", "dictionary.md", "link.md")
 COMMAND_LINES = [
     (page.name, line.split("#")[0].strip())
     for page in PAGES
@@ -177,11 +178,11 @@ def test_the_defaults_are_what_the_page_says():
         for field in (field.name for field in fields(kind) if field.init and field.repr):
             owner = kind.__name__ if (kind.__name__, field) in said else "all"
             assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == getattr(kind(), field)
-    for kind in (Linker, Signed, Weights, TrainingSpec):
-        named = {field: eval(default, globals()) for (owner, field), default in said.items() if owner == kind.__name__}
-        made = kind()
-        held = made._asdict() if isinstance(made, tuple) else {each.name: getattr(made, each.name) for each in fields(made)}
-        assert held == named
+    specs = {"Columns": Columns, "Signed": Signed, "TrainingSpec": TrainingSpec}
+    for kind in (Linker, Signed, TrainingSpec, Weights):
+        names = kind._fields if kind is Weights else [field.name for field in fields(kind)]
+        listed = {field: eval(default, specs) for (owner, field), default in said.items() if owner == kind.__name__}
+        assert listed == {name: getattr(kind(), name) for name in names}
     job = {name: getattr(sosie.Deduplicator(), name) for owner, name in said if owner == "dedup"}
     assert job.pop("threshold") == Fraction(said["dedup", "threshold"])
     windows = {name: value.default for name, value in inspect.signature(sosie.passages).parameters.items()}
