@@ -18,6 +18,11 @@ from click.testing import CliRunner
 
 import sosie
 from sosie.cli import sosie as cli
+from sosie.crosslingual.signed import Signed
+from sosie.crosslingual.spec import TrainingSpec
+from sosie.crosslingual.views import Weights
+from sosie.jobs.dictionary import Columns
+from sosie.jobs.link import Linker
 from sosie.signatures.registry import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,6 +47,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "shards").mkdir()
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "shards" / "0.parquet")
     monkeypatch.chdir(tmp_path)
+    exec(blocks(ROOT / "docs" / "guide" / "link.md", "python")[0], {})  # writes the files of two languages
     return tmp_path
 
 
@@ -77,7 +83,8 @@ def test_python_examples_run(page, folder):
         exec(compile(block, str(page), "exec"), {})
 
 
-FOLLOWED = ("formats.md", "indexes.md", "dictionary.md")  # pages whose examples are run in one folder, in their order
+# Pages whose examples are run in one folder, in their order.
+FOLLOWED = ("formats.md", "indexes.md", "dictionary.md", "link.md")
 COMMAND_LINES = [
     (page.name, line.split("#")[0].strip())
     for page in PAGES
@@ -156,7 +163,7 @@ def test_every_command_has_the_options_of_all():
     for words in commands(cli):
         text = CliRunner().invoke(cli, [*words, "--help"]).output
         looks = words[-1] in ("remove", "info", "verify", "show", "export")
-        assert "INPUT" in text or words[0] in ("demo", "warm") or looks
+        assert "INPUT" in text or "SOURCE TARGET" in text or words[0] in ("demo", "warm") or looks
         assert all(option in text for option in ("--json", "--quiet", "--config"))
         assert "--threads" in text or looks or words[-1] == "import"
 
@@ -171,6 +178,11 @@ def test_the_defaults_are_what_the_page_says():
         for field in (field.name for field in fields(kind) if field.init and field.repr):
             owner = kind.__name__ if (kind.__name__, field) in said else "all"
             assert eval(said[owner, field], {"Shingles": sosie.Shingles}) == getattr(kind(), field)
+    specs = {"Columns": Columns, "Signed": Signed, "TrainingSpec": TrainingSpec}
+    for kind in (Linker, Signed, TrainingSpec, Weights):
+        names = kind._fields if kind is Weights else [field.name for field in fields(kind)]
+        listed = {field: eval(default, specs) for (owner, field), default in said.items() if owner == kind.__name__}
+        assert listed == {name: getattr(kind(), name) for name in names}
     job = {name: getattr(sosie.Deduplicator(), name) for owner, name in said if owner == "dedup"}
     assert job.pop("threshold") == Fraction(said["dedup", "threshold"])
     windows = {name: value.default for name, value in inspect.signature(sosie.passages).parameters.items()}

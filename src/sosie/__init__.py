@@ -12,6 +12,9 @@ The pipeline, stage by stage:
     hits     = index.search(queries, k=10)                   # top-k; index.within(queries, radius=3)
     pairs    = sosie.join(features, threshold=0.8)           # all pairs: candidates ...
     verified = sosie.verify(pairs, features, threshold=0.8)  # ... and the true similarity of each
+
+    words    = sosie.load_dictionary("de-en")                # how words of two languages translate each other
+    links    = sosie.link(german, english, dictionary=words) # who says the same in the other language: .table, .report
 """
 
 from __future__ import annotations
