@@ -3,10 +3,10 @@
 usage: python -m benchmarks.crosslingual SOURCE TARGET --truth FILE [--dictionary D | --parallel FILE...] [--bootstrap]
 
 Every document of SOURCE that the truth names is looked for among all of TARGET. Parts of the similarity are compared
-alone and together; all pairs are compared, or the nearest by signatures. Each way is ranked twice: by similarity, and by
-how far a link stands out, which is what `sosie link` does. P@1 and P@10 are the shares of the documents with a true link
-first and among the first ten, MRR is the mean of 1 / rank. Seconds are of vectors, comparisons and ranks, of one processor,
-without reading and training. Signatures are of one seed. Results are kept in benchmarks/crosslingual.json.
+alone and together; all pairs are compared, or the nearest by signatures. Each way is ranked twice: by similarity, and
+by how far a link stands out, which is what `sosie link` does. P@1 and P@10 are the shares of the documents with a true
+link first and among the first ten, MRR is the mean of 1 / rank. Seconds are of one processor, for vectors, comparisons
+and ranks, without reading and training. Signatures are of one seed. Results are kept in benchmarks/crosslingual.json.
 """
 
 from __future__ import annotations
@@ -152,10 +152,10 @@ def main() -> None:
 
 def lines(result: dict[str, Any]) -> list[str]:
     """Return what each way is worth, for people to read."""
-    first, second = result["documents"]
+    (name, other), (count, among) = result["task"], result["documents"]
     said = [
-        f"Links across languages: {result['asked']:,} of {first:,} documents of {result['task'][0]}, whose twin is known,",
-        f"among {second:,} of {result['task'][1]}; ranked by similarity, and by how far links stand out, as `sosie link`",
+        f"Links across languages: {result['asked']:,} of {count:,} documents of {name}, whose twin is known, among",
+        f"{among:,} of {other}; ranked by similarity, and by how far links stand out, as `sosie link`",
         "ranks them. Seconds are of one processor, for vectors, comparisons and ranks; signatures are of one seed:",
         "",
         "| what is compared | candidates | P@1 | P@10 | MRR | P@1, standing out | P@10 | MRR | seconds |",

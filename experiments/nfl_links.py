@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -47,9 +48,7 @@ class Across(Join):
         draw = np.random.default_rng(0)
         self.drawn: I64 = np.sort(draw.choice(len(self.sources), min(size, len(self.sources)), replace=False))
         self.every = rows_of(views.source, self.sources)
-        self.views = replace(
-            views, source=rows_of(self.every, self.drawn), target=rows_of(views.target, targets)
-        )
+        self.views = replace(views, source=rows_of(self.every, self.drawn), target=rows_of(views.target, targets))
         self.sizes = len(self.drawn), len(targets)
         above(replace(self.views, source=rows_of(self.every, self.drawn[:2])), COSINE, room)  # kernels are compiled
         self.seconds, found = cpu_seconds(lambda: above(self.views, COSINE, room))
@@ -90,7 +89,7 @@ def figure_1(task: Bilingual, write: bool) -> str:
         _draw_histogram(counts, edges)
     rows = [
         [f"{low:.1f} to {high:.1f}", *(counts[name][bin] for name in ways)]
-        for bin, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True))
+        for bin, (low, high) in enumerate(pairwise(edges))
     ]
     for name, tell in (("mean", np.mean), ("standard deviation", np.std), (f"share >= {COSINE}", _share)):
         rows.append([name, *(f"{tell(found[way]):.3f}" for way in ways)])
@@ -128,8 +127,8 @@ def figure_6(measured: Measured) -> str:
     model = float(chance_within(sides.cosines, BITS).mean())
     said = (
         f"**{sides.name}**: {len(sides.true):,} true pairs of mean similarity {sides.cosines.mean():.3f}, "
-        f"{len(sides.a):,} x {len(sides.b):,} signatures, a {PAPER_ROWS / sides.rows:.0f}th of the paper's; brute force "
-        f"finds {measured.bound:.3f} of the true pairs, {model:.3f} by Equation 5, .76 in the paper."
+        f"{len(sides.a):,} x {len(sides.b):,} signatures, a {PAPER_ROWS / sides.rows:.0f}th of the paper's; brute "
+        f"force finds {measured.bound:.3f} of the true pairs, {model:.3f} by Equation 5, .76 in the paper."
     )
     return f"{said}\n\n{table(['B', 'rows', *(f'Q = {tables}' for tables in shown)], rows)}"
 
@@ -159,9 +158,7 @@ def main() -> None:
             publish(PAGE, "figure-1", figure_1(task, options.write), options.write)
         if set(options.only) == {"figure-1"}:
             return
-        every = [
-            Across(name, task.views(weights), options.sample, task.room) for name, weights in SIMILARITIES.items()
-        ]
+        every = [Across(name, task.views(weights), options.sample, task.room) for name, weights in SIMILARITIES.items()]
         if "figure-6" in options.only:
             measured = [measure(each, options.tables, options.step) for each in every]
             publish(PAGE, "figure-6", "\n\n".join(map(figure_6, measured)), options.write)
