@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -136,17 +137,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         room = Room(scratch, threads=options.threads)
         task = _task(options, room)
-        rows = []
-        for row in ways(task, _dictionary(options, task)):
-            rows.append(row)
+        names = [Path(file).name for file in (options.source, options.target)]
+        sizes = [len(side.terms) for side in task.sides]
+        asked = len(task.truth["a"].unique())
+        result: dict[str, Any] = {"task": names, "asked": asked, "documents": sizes, "rows": []}
+        more = learnt(task) if options.bootstrap else iter(())
+        for row in chain(ways(task, _dictionary(options, task)), more):
             print(json.dumps(row), flush=True)
-        for row in learnt(task) if options.bootstrap else ():
-            rows.append(row)
-            print(json.dumps(row), flush=True)
-    asked = len(task.truth["a"].unique())
-    names = [Path(file).name for file in (options.source, options.target)]
-    result = {"task": names, "asked": asked, "documents": [len(side.terms) for side in task.sides], "rows": rows}
-    RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+            result["rows"].append(row)
+            RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
     print("\n".join(lines(result)))
 
 
