@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import batch, far_pairs, memory, planes, probes, sixty_million, wide_pairs
+from benchmarks import batch, crosslingual, far_pairs, memory, planes, probes, sixty_million, wide_pairs
 
 MORE: dict[str, Any] = {  # what is measured apart, and kept in a file
     "planes": planes,
@@ -13,6 +13,7 @@ MORE: dict[str, Any] = {  # what is measured apart, and kept in a file
     "batch": batch,
     "far_pairs": far_pairs,
     "wide_pairs": wide_pairs,
+    "crosslingual": crosslingual,
 }
 
 

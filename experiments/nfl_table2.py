@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -56,8 +57,50 @@ class Found:
     nanoseconds: float
 
 
-class Task:
-    """A sample, the other documents, and their true pairs."""
+class Join(ABC):
+    """A sample and other documents that are joined: how many, their true pairs, and the seconds that these took."""
+
+    name: str
+    sizes: tuple[int, int]
+    true: I64  # a * sizes[1] + b of each pair, ascending
+    cosines: F64
+    seconds: float
+
+    @property
+    def comparisons(self) -> int:
+        """How many pairs there are."""
+        return self.sizes[0] * self.sizes[1]
+
+    @abstractmethod
+    def signed(self, bits: int, seed: int) -> tuple[Signatures, Signatures]:
+        """Sign the sample and the others."""
+
+    @abstractmethod
+    def merged(self) -> float:
+        """Return the nanoseconds of the cosine of two vectors, merged one pair at a time, over random pairs."""
+
+    def found(self, bits: int, radii: list[int]) -> list[Found]:
+        """Join the signatures of every seed within each radius."""
+        signed = [self.signed(bits, seed) for seed in range(SEEDS)]
+        results = []
+        _joined(*(side.take(np.arange(2)) for side in signed[0]), radii[0])  # kernels are compiled before
+        for radius in radii:
+            seconds, counts = 0.0, []
+            for sample, others in signed:
+                spent, pairs = cpu_seconds(lambda s=sample, o=others, r=radius: _joined(s, o, r))
+                seconds += spent
+                numbers = pairs.a * self.sizes[1] + pairs.b
+                counts.append((len(pairs), np.intersect1d(numbers, self.true, assume_unique=True).size))
+            number, right = np.array(counts, np.float64).T
+            flips = np.arccos(np.minimum(self.cosines, 1)) / math.pi
+            expected = float(binom.cdf(radius, bits, flips).mean())
+            spent = 1e9 * seconds / SEEDS / self.comparisons
+            results.append(Found(bits, radius, number, right / number, right / len(self.true), expected, spent))
+        return results
+
+
+class Task(Join):
+    """A sample, the other documents of its collection, and their true pairs."""
 
     def __init__(self, collection: Collection, size: int) -> None:
         self.name = collection.name
@@ -66,8 +109,8 @@ class Task:
         worded = np.flatnonzero(features.sizes)
         drawn = np.sort(np.random.default_rng(0).choice(worded, min(size, len(worded) // 2), replace=False))
         self.sample, self.others = (features.take(rows) for rows in (drawn, np.setdiff1d(worded, drawn)))
-        self.comparisons = len(self.sample) * len(self.others)
-        self.seconds, (self.true, self.cosines) = _cpu(self._truth)
+        self.sizes = len(self.sample), len(self.others)
+        self.seconds, (self.true, self.cosines) = cpu_seconds(self._truth)
 
     def _truth(self) -> tuple[I64, F64]:
         """Return the true pairs as numbers, and their cosines, from the products of inverted lists."""
@@ -96,7 +139,7 @@ class Task:
         a = draw.integers(0, len(self.sample), count)
         b = draw.integers(split, split + len(self.others), count)
         similarities(sets, a[:10], b[:10], measure, 1)
-        return 1e9 * _cpu(lambda: similarities(sets, a, b, measure, 1))[0] / count
+        return 1e9 * cpu_seconds(lambda: similarities(sets, a, b, measure, 1))[0] / count
 
     def signed(self, bits: int, seed: int) -> tuple[Signatures, Signatures]:
         """Sign the sample and the others, with ids of their own."""
@@ -106,31 +149,13 @@ class Task:
         split = len(self.sample)
         return signer.sign(self.sample, ids=ids[:split]), signer.sign(self.others, ids=ids[split:])
 
-    def found(self, bits: int, radii: list[int]) -> list[Found]:
-        """Join the signatures of every seed within each radius."""
-        signed = [self.signed(bits, seed) for seed in range(SEEDS)]
-        results = []
-        _joined(*(side.take(np.arange(2)) for side in signed[0]), radii[0])  # kernels are compiled before
-        for radius in radii:
-            seconds, counts = 0.0, []
-            for sample, others in signed:
-                spent, pairs = _cpu(lambda s=sample, o=others, r=radius: _joined(s, o, r))
-                seconds += spent
-                numbers = pairs.a * len(self.others) + pairs.b
-                counts.append((len(pairs), np.intersect1d(numbers, self.true, assume_unique=True).size))
-            number, right = np.array(counts, np.float64).T
-            flips = np.arccos(np.minimum(self.cosines, 1)) / math.pi
-            expected = float(binom.cdf(radius, bits, flips).mean())
-            spent = 1e9 * seconds / SEEDS / self.comparisons
-            results.append(Found(bits, radius, number, right / number, right / len(self.true), expected, spent))
-        return results
-
 
 def _joined(sample: Signatures, others: Signatures, radius: int) -> Any:
     return sosie.join(sample, others, radius=radius, method="brute", max_pairs=MOST_PAIRS, threads=1)
 
 
-def _cpu(run: Callable[[], R]) -> tuple[float, R]:
+def cpu_seconds(run: Callable[[], R]) -> tuple[float, R]:
+    """Return the seconds of a processor that something takes, and its result."""
     start = time.process_time()
     result = run()
     return time.process_time() - start, result
@@ -140,7 +165,7 @@ def _mean(values: F64) -> str:
     return f"{values.mean():.3f} +- {values.std(ddof=1):.3f}"
 
 
-def section(task: Task) -> str:
+def section(task: Join) -> str:
     """Return the table of a collection."""
     lines = []
     for bits in BITS:
@@ -158,7 +183,7 @@ def section(task: Task) -> str:
     header += ["paper: ns", "precision", "recall"]
     quarter = np.quantile(task.cosines, [0.25, 0.5, 0.75]) if len(task.cosines) else np.full(3, np.nan)
     said = (
-        f"**{task.name}**: {len(task.sample):,} documents joined with {len(task.others):,} others, "
+        f"**{task.name}**: {task.sizes[0]:,} documents joined with {task.sizes[1]:,} others, "
         f"{task.comparisons:,} pairs, of which {len(task.true):,} have a cosine of at least {COSINE}; the quartiles of "
         f"these cosines are {', '.join(f'{each:.2f}' for each in quarter)}."
     )

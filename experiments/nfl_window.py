@@ -79,11 +79,12 @@ class Times:
 def measure(sides: Sides, tables: int, step: int) -> Measured:
     """Join by every window with ever more tables, and by brute force."""
     near = sides.numbers(join(sides.a, sides.b, radius=BITS.radius, method="brute"))
-    swept = [_sweep(sides, paper, tables, step) for paper in WINDOWS if sides.fits(paper)]
+    swept = [sweep(sides, paper, tables, step) for paper in WINDOWS if sides.fits(paper)]
     return Measured(sides, near, sides.recall(near), swept)
 
 
-def _sweep(sides: Sides, paper: int, tables: int, step: int) -> Swept:
+def sweep(sides: Sides, paper: int, tables: int, step: int) -> Swept:
+    """Join by a window with ever more tables, and return what all so far have found."""
     found, compared = np.empty(0, np.int64), 0
     swept = Swept(paper, [], [], [], [], [])
     for seed in range(min(tables, _enough(paper)) // step):

@@ -27,7 +27,7 @@ def draw_windows(times: Times) -> None:
     save(figure, "nfl-figure5")
 
 
-def draw_recall(measured: Sequence[Measured]) -> None:
+def draw_recall(measured: Sequence[Measured], name: str = "nfl-figure6") -> None:
     """Figure 6: recall by the number of tables, with both bounds of the model."""
     figure, all_axes = panels(len(measured))
     for axes, each in zip(all_axes, measured, strict=True):
@@ -40,7 +40,7 @@ def draw_recall(measured: Sequence[Measured]) -> None:
         axes.title.set_fontsize(8)
     all_axes[0].plot([], [], ":", color="0.3", label="model, floor and ceil")
     all_axes[0].legend(frameon=False, fontsize=7, ncols=2, loc="upper left")
-    save(figure, "nfl-figure6")
+    save(figure, name)
 
 
 def draw_comparisons(measured: Sequence[Measured]) -> None:

@@ -17,6 +17,8 @@ SMALL = {  # options, the page that is written, and pictures
     "issl_breadth": ("--count 2048 --queries 3 --texts texts.parquet", "issl.md", 1),
     "issl_growth": ("--largest 14 --queries 3", "issl.md", 1),
     "issl_memory": ("", "issl.md", 0),
+    "nfl_links": ("--documents 400 --sample 30 --tables 20 --step 10", "nfl-links.md", 2),
+    "nfl_links_errors": ("--documents 400", "nfl-links.md", 0),
     "nfl_table1": ("--sample 60", "nfl.md", 1),
     "nfl_table2": ("--sample 60 --texts texts.parquet", "nfl.md", 0),
     "psm_batch": ("--log-rows 10 12 --log-batches 8 9", "psm-batch.md", 1),

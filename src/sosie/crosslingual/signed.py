@@ -61,7 +61,7 @@ class Signed:
 
         A pair is a number: the source in the upper half, the target in the lower.
         """
-        sides = [self._sign(rows, room) for rows in (views.source, views.target)]
+        sides = [self.sign(rows, room) for rows in (views.source, views.target)]
         (source, numbers), (target, others) = sides
         if not len(source) or not len(target):
             return np.empty(0, np.int64)
@@ -78,7 +78,7 @@ class Signed:
 
     def above(self, views: Views, least: float, room: Room, max_pairs: int) -> Pairs:
         """Return the pairs whose signatures are as near as nearly all of this similarity are."""
-        (source, numbers), (target, others) = (self._sign(rows, room) for rows in (views.source, views.target))
+        (source, numbers), (target, others) = (self.sign(rows, room) for rows in (views.source, views.target))
         if not len(source) or not len(target):
             return Pairs(np.empty(0, np.int64), np.empty(0, np.int64), recall=1.0)
         by: Window | Literal["brute"] = self.window or "brute"
@@ -104,12 +104,12 @@ class Signed:
         low, high = pairs.interval or (pairs.recall, pairs.recall)
         return share.recall * pairs.recall, (share.interval[0] * low, share.interval[1] * high)
 
-    def _sign(self, rows: SparseRows, room: Room) -> tuple[Signatures, I64]:
+    def sign(self, rows: SparseRows, room: Room) -> tuple[Signatures, I64]:
         """Return the signatures of the rows that have any column, and their numbers."""
         words = np.empty((len(rows.offsets) - 1, -(-self.bits // 64)), np.uint64)
         lane = self.seed * (MAXIMUM_BITS // FIELDS)
 
-        def sign(span: tuple[int, int]) -> None:
+        def project_span(span: tuple[int, int]) -> None:
             start, stop = span
             offsets = rows.offsets[start : stop + 1]
             inside = slice(offsets[0], offsets[-1])
@@ -117,7 +117,7 @@ class Signed:
             features, begins = _features(rows.columns[inside]), offsets - offsets[0]
             project(read_only(features), read_only(begins), weights, False, lane, words[start:stop])
 
-        for _ in ordered_map(sign, spans(rows.offsets, _SPAN), room.threads):
+        for _ in ordered_map(project_span, spans(rows.offsets, _SPAN), room.threads):
             pass
         numbers = np.flatnonzero(np.diff(rows.offsets))
         return Signatures(trimmed(words, self.bits)[numbers], self.bits), numbers
