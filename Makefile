@@ -18,12 +18,12 @@ PLAIN := tests/clusters \
 		spans_and_partitions_never_matter) \
 	$(addprefix tests/contracts/test_measured_join_contract.py::test_, a_collection_with_itself two_collections \
 		exactly_at_the_threshold_and_just_below) \
-	$(addprefix tests/kernels/sets/test_, counts.py rarity.py similarity.py) tests/kernels/sign/test_weigh.py \
+	$(addprefix tests/kernels/sets/test_, counts.py rarity.py similarity.py) tests/kernels/sign/test_weigh.py tests/kernels/vectors \
 	$(addprefix tests/matches/, sets/test_threshold.py test_verify.py) tests/test_parallel.py \
 	tests/features/test_weighting.py
 
 # Tests that also run with every index into an array checked: what kernels have oracles for, and indexes from others.
-CHECKED := $(addprefix tests/kernels/, planes sets sign tables text machine/test_emitted.py machine/test_lanes.py \
+CHECKED := $(addprefix tests/kernels/, planes sets sign tables text vectors machine/test_emitted.py machine/test_lanes.py \
 	machine/test_sort.py) tests/fuzz/test_indexes.py
 
 # The versions that the tests are run with, for every Python from 3.11 on; LOCK= takes the newest that pyproject.toml allows.

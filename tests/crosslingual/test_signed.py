@@ -49,7 +49,7 @@ def test_the_share_is_told_by_the_pairs_that_were_found():
 
 
 def bits_of(by, made, threads=1):
-    signatures, numbers = by._sign(made, Room(".", threads=threads))
+    signatures, numbers = by.sign(made, Room(".", threads=threads))
     return np.unpackbits(signatures.words.view(np.uint8), axis=1), numbers.tolist()
 
 
@@ -79,3 +79,9 @@ def test_rows_without_columns_have_no_signature(monkeypatch):
 def test_bits_that_are_refused(bits):
     with pytest.raises(UsageError, match="signatures have 1 to"):
         Signed(bits)
+
+
+@pytest.mark.parametrize("seed", [-1, True, 1.5, 1 << 32])
+def test_seeds_that_are_refused(seed):
+    with pytest.raises(UsageError, match="seed must be a whole number from 0"):
+        Signed(64, seed)
