@@ -160,6 +160,75 @@ DICTIONARIES = [
     Mistake("a table instead of a dictionary", "sosie dictionary info twice.tsv", "twice.tsv", "dictionary import"),
     Mistake("no dictionary there", "sosie dictionary info de-en", "de-en", "sosie dictionary train"),
 ]
+LINKS = [
+    Mistake(
+        "a dictionary for other languages",
+        "sosie link deutsch.jsonl english.jsonl -o out --dictionary it-to-hr",
+        "0 % of the words of the first",
+        "Give another one",
+    ),
+    Mistake(
+        "one language twice",
+        "sosie link english.jsonl english.jsonl -o out --dictionary de-to-en",
+        "the same language",
+        "Give collections in two languages",
+    ),
+    Mistake(
+        "a table instead of a dictionary",
+        "sosie link deutsch.jsonl english.jsonl -o out --dictionary pairs.tsv",
+        "pairs.tsv",
+        "dictionary import",
+    ),
+    Mistake(
+        "two ways to translate",
+        "sosie link deutsch.jsonl english.jsonl -o out --dictionary de-to-en --parallel phrases.tsv",
+        "dictionary and parallel",
+        "give one of them",
+    ),
+    Mistake(
+        "too few documents to learn from",
+        "sosie link docs.jsonl english.jsonl -o out",
+        "3 and 12 documents",
+        "--dictionary",
+    ),
+    Mistake(
+        "texts without words",
+        "sosie link marks.jsonl english.jsonl -o out --dictionary de-to-en",
+        "marks.jsonl",
+        "--text-column",
+    ),
+    Mistake(
+        "a percentage",
+        "sosie link deutsch.jsonl english.jsonl -o out --dictionary de-to-en --threshold 30",
+        "threshold",
+        "write 0.3",
+    ),
+    Mistake(
+        "tables without a threshold",
+        "sosie link deutsch.jsonl english.jsonl -o out --dictionary de-to-en --tables 20",
+        "--tables",
+        "--threshold",
+    ),
+    Mistake(
+        "rounds for a dictionary",
+        "sosie link deutsch.jsonl english.jsonl -o out --dictionary de-to-en --rounds 3",
+        "--rounds",
+        "for what is trained",
+    ),
+    Mistake(
+        "learning without the extra",
+        "sosie link deutsch.jsonl english.jsonl -o out",
+        "sil-thot",
+        "pip install 'sosie[crosslingual]'",
+        ("thot",),
+    ),
+    Mistake(
+        "two weights",
+        "sosie link deutsch.jsonl english.jsonl -o out --dictionary de-to-en --weights 1,2",
+        "forward, backward, grams",
+        "three weights",
+    ),
+]
 PYTHON = [
     Mistake("one text", 'sosie.dedup("the quick brown fox")', "the quick brown fox", "as a list"),
     Mistake(
@@ -237,6 +306,18 @@ PYTHON = [
         "pip install pandas",
         ("pandas",),
     ),
+    Mistake(
+        "words as a dict",
+        'sosie.link(["das Haus"], ["the house"], dictionary={"haus": "house"})',
+        "not a dict",
+        "from_pairs",
+    ),
+    Mistake(
+        "a translation that is none",
+        'sosie.link(["das Haus"], ["the house"], translate=lambda texts: "the house")',
+        "translate",
+        "a list of 1 text",
+    ),
     Mistake("one text to sign", 'sosie.Simhash().fit().sign("a rose")', "str", "into a list"),
     Mistake("texts in an index", 'sosie.FlatIndex(["a rose"])', "FlatIndex", "sign(texts)"),
     Mistake(
@@ -263,5 +344,6 @@ SECTIONS = {
     "Outputs": OUTPUTS,
     "Indexes, signatures, results": INDEXES,
     "Dictionaries": DICTIONARIES,
+    "Links across languages": LINKS,
     "From Python": PYTHON,
 }

@@ -85,5 +85,5 @@ def _translated(translate: Translate, texts: list[str]) -> list[str]:
     """Return what a user's function makes of texts; one translation for each, or it is refused."""
     made = translate(texts)
     if not isinstance(made, list) or len(made) != len(texts) or not all(isinstance(text, str) for text in made):
-        raise DataError(f"translate must return a list of {len(texts)} texts, one for each that it is given")
+        raise DataError(f"translate must return a list of {counted(len(texts), 'text')}, one for each that it is given")
     return made
