@@ -93,7 +93,6 @@ def figure_1(task: Bilingual, write: bool) -> str:
     ]
     for name, tell in (("mean", np.mean), ("standard deviation", np.std), (f"share >= {COSINE}", _share)):
         rows.append([name, *(f"{tell(found[way]):.3f}" for way in ways)])
-    rows.append(["columns of a source's vector, mean", *(f"{_columns(views):.0f}" for views in ways.values())])
     said = ", ".join(f"{name} {mean}" for name, mean in REFERENCE.items())
     text = f"{len(drawn):,} twins of {task.title}, one sample. Mean cosines of 505 pairs of Europarl: {said}."
     return f"{text}\n\n{table(['similarity', *ways], rows)}"
@@ -101,10 +100,6 @@ def figure_1(task: Bilingual, write: bool) -> str:
 
 def _share(similarity: F64) -> float:
     return float((similarity >= COSINE).mean())
-
-
-def _columns(views: Views) -> float:
-    return float(np.diff(views.source.offsets).mean())
 
 
 def _draw_histogram(counts: dict[str, I64], edges: F64) -> None:
