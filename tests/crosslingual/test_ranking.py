@@ -111,3 +111,12 @@ def test_targets_are_left_out():
 def test_no_link_at_all_is_not_asked_for():
     with pytest.raises(UsageError, match="at least 1 link of each document is asked for, got k=0"):
         selected(ranked(compared({})), k=0)
+
+
+def test_rivals_below_a_threshold_are_taken_for_just_below_it():
+    # Above .7 the pair (0, 1) is the only one of row 0; its rivals were not listed, and it is not to take 1 from row 1.
+    pairs = Compared(np.array([0, 1, 1]), np.array([1, 1, 2]), np.array([0.71, 0.95, 0.94]), least=0.7)
+    first = selected(ranked(pairs), mutual=True)
+    assert (1, 1) in zip(first.a.tolist(), first.b.tolist(), strict=True)
+    found = ranked(pairs)
+    assert found.standing[0] == pytest.approx(0.71 - ((0.71 + 0.7) / 2 + (0.95 + 0.71) / 2) / 2)

@@ -61,7 +61,7 @@ def test_what_is_trained_is_what_the_library_trains(lines):
     assert made.digest == report.digest == expected.digest and made.segments == report.segments == 120
     assert report.translations == len(made.forward.words) and report.source_words == len(made.source)
     assert (report.pairs, report.left_out, report.left_out_segments, report.warnings) == (120, {}, {}, ())
-    assert [stage.stage for stage in report.stages] == ["read", "words", "align", "write"]
+    assert [stage.stage for stage in report.stages] == ["read", "words", "align", "fit", "write"]
     assert heard.stages["words"] == [120, 120] and heard.stages["align"] == [10, 10]
 
 

@@ -31,7 +31,7 @@ class Compared:
     """Pairs of a source row `a` and a target row `b`, each once, ordered by both, with their similarity.
 
     `recall` is the share of all pairs wanted that is to be expected among them, None where nobody knows; `interval`
-    holds it in 95 of 100 runs.
+    holds it in 95 of 100 runs. Of pairs that are less similar than `least` nothing is known.
     """
 
     a: I64
@@ -40,6 +40,7 @@ class Compared:
     counters: Counters = field(default_factory=dict)
     recall: float | None = 1.0
     interval: tuple[float, float] | None = None
+    least: float = 0.0
 
     def __len__(self) -> int:
         return len(self.a)
@@ -75,13 +76,13 @@ def above(views: Views, least: float, room: Room, by: Signed | None = None, max_
         order = np.argsort(packed, kind="stable")
         a, b = _unpacked(packed[order])
         comparisons = int((np.diff(views.source.offsets) > 0).sum() * (np.diff(views.target.offsets) > 0).sum())
-        return Compared(a, b, products[order], {"comparisons": comparisons})
+        return Compared(a, b, products[order], {"comparisons": comparisons}, least=least)
     joined = by.above(views, least, room, max_pairs)
     compared = _compared(views, joined.a << 32 | joined.b, dict(joined.counters), room, recall=None)
     kept = compared.similarity >= least
     recall, interval = by.share(compared.similarity[kept], least, joined)
     return Compared(
-        compared.a[kept], compared.b[kept], compared.similarity[kept], compared.counters, recall, interval
+        compared.a[kept], compared.b[kept], compared.similarity[kept], compared.counters, recall, interval, least
     )
 
 

@@ -52,7 +52,7 @@ def ranked(compared: Compared) -> Ranked:
     >>> found.b.tolist(), found.rank.tolist(), found.standing.round(3).tolist()
     ([0, 1, 1], [1, 2, 1], [0.15, -0.075, 0.3])
     """
-    usual = [_usual(rows, compared.similarity) for rows in (compared.a, compared.b)]
+    usual = [_usual(rows, compared.similarity, compared.least) for rows in (compared.a, compared.b)]
     standing = compared.similarity - (usual[0][compared.a] + usual[1][compared.b]) / 2 if len(compared) else usual[0]
     order = np.lexsort((compared.b, -compared.similarity, -standing, compared.a))
     return _numbered(compared.a[order], compared.b[order], compared.similarity[order], standing[order])
@@ -89,13 +89,14 @@ def without(compared: Compared, targets: I64) -> Compared:
     return replace(compared, a=compared.a[kept], b=compared.b[kept], similarity=compared.similarity[kept])
 
 
-def _usual(rows: I64, similarity: F64) -> F64:
-    """Return for each row the mean of its two greatest similarities; a missing one is 0."""
+def _usual(rows: I64, similarity: F64, least: float) -> F64:
+    """Return for each row the mean of its two greatest similarities; a missing one is taken for `least`, no more."""
     count = int(rows.max()) + 1 if len(rows) else 0
     order = np.lexsort((-similarity, rows))
     place = _places(rows[order])
     few = order[place < _PARTNERS]
-    return np.bincount(rows[few], similarity[few], minlength=count) / _PARTNERS
+    missing = _PARTNERS - np.bincount(rows[few], minlength=count)
+    return (np.bincount(rows[few], similarity[few], minlength=count) + missing * least) / _PARTNERS
 
 
 def _places(rows: I64) -> I64:

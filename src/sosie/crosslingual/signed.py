@@ -44,7 +44,7 @@ class Signed:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= MAXIMUM_BITS:
             raise UsageError(f"signatures have 1 to {MAXIMUM_BITS} bits, got {self.bits!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
-            raise UsageError(f"seed must be a whole number from 0 to 2^32 - 1, got {self.seed!r}")
+            raise UsageError(f"seed must be from 0 to 2^32 - 1, got {self.seed!r}")
 
     def radius(self, least: float) -> int:
         """Return how many bits may differ so that nearly all pairs of this similarity are let through (Equation 5).
