@@ -36,8 +36,8 @@ from sosie.documents.source import Source
 from sosie.evaluation.links import measure_links
 from sosie.evaluation.truth_file import read_truth
 from sosie.jobs.dictionary import Columns, trained
-from sosie.jobs.link import COMPARED
 from sosie.jobs.link_alarms import oriented
+from sosie.jobs.link_spec import COMPARED
 from sosie.report.timing import Silent, Timing
 from sosie.storage.room import Room
 from sosie.types import I64

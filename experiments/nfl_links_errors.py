@@ -24,7 +24,7 @@ from sosie.crosslingual.compared import best_rows, nearest, similarities
 from sosie.crosslingual.ranking import Ranked, ranked
 from sosie.crosslingual.views import USUAL, Views
 from sosie.evaluation.links import measure_links
-from sosie.jobs.link import BEST, COMPARED
+from sosie.jobs.link_spec import BEST, COMPARED
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import similarities as set_similarities
