@@ -13,13 +13,14 @@ from sosie.crosslingual.views import Views
 from sosie.errors import UsageError
 from sosie.kernels.vectors.dots import SparseRows, best_of_lists, list_rows, pair_products, pairs_of_lists
 from sosie.matches.check import MAX_PAIRS, check_pairs
-from sosie.parallel import ordered_map
+from sosie.parallel import ordered_map, spans
 from sosie.storage.room import Room
 from sosie.storage.size import show_size
 from sosie.types import F64, I64, Counters
 
 _LISTED = 1 << 16  # rows that are listed by column at a time; their scores stay in the cache
-_ASKING = 1 << 16  # rows whose best are held at a time
+_ENTRIES = 1 << 26  # columns of rows that are listed at a time, eight bytes each ...
+_SHARE = 128  # ... and no more than a sixteenth of the memory that there is
 _SPAN = 1 << 7  # rows that one task asks
 _ROOM = 1 << 16  # pairs that a task has room for
 _PAIR = 56  # bytes of a pair while it is found, compared and ranked
@@ -94,8 +95,8 @@ def best_rows(asking: SparseRows, asked: SparseRows, width: int, count: int, roo
     rows, count = len(asking.offsets) - 1, min(count, max(len(asked.offsets) - 1, 1))
     best, products = np.full((rows, count), -1), np.zeros((rows, count))
     held = _held(asking)
-    for first in range(0, len(asked.offsets) - 1, _LISTED):
-        last = min(first + _LISTED, len(asked.offsets) - 1)
+    tiles = _tiles(asked, room)
+    for first, last in tiles:
         lists = list_rows(asked, first, last, width)
 
         def ask(start: int, first: int = first, last: int = last, lists: object = lists) -> None:
@@ -104,7 +105,7 @@ def best_rows(asking: SparseRows, asked: SparseRows, width: int, count: int, roo
             best_of_lists(held, start, stop, lists, first, np.empty(last - first), own, values)  # type: ignore[arg-type]
 
         for _ in ordered_map(ask, range(0, rows, _SPAN), room.threads):
-            room.tell(1, -(-rows // _SPAN) * -(-(len(asked.offsets) - 1) // _LISTED))
+            room.tell(1, -(-rows // _SPAN) * len(tiles))
     return best, products
 
 
@@ -142,10 +143,10 @@ def _compared(views: Views, packed: I64, counters: Counters, room: Room, recall:
 
 def _pairs_above(views: Views, least: float, room: Room, max_pairs: int) -> Iterator[tuple[I64, F64]]:
     """Yield pairs and their products, one listed part after the other."""
-    rows, others, total = len(views.source.offsets) - 1, len(views.target.offsets) - 1, 0
+    rows, total = len(views.source.offsets) - 1, 0
     source = _held(views.source)
-    for first in range(0, others, _LISTED):
-        last = min(first + _LISTED, others)
+    tiles = _tiles(views.target, room)
+    for first, last in tiles:
         lists = list_rows(views.target, first, last, views.width)
 
         def ask(start: int, first: int = first, last: int = last, lists: object = lists) -> tuple[I64, F64]:
@@ -162,8 +163,15 @@ def _pairs_above(views: Views, least: float, room: Room, max_pairs: int) -> Iter
         for found, scores in ordered_map(ask, range(0, rows, _SPAN), room.threads):
             total += len(found)
             check_pairs(total, max_pairs)
-            room.tell(1, -(-rows // _SPAN) * -(-others // _LISTED))
+            room.tell(1, -(-rows // _SPAN) * len(tiles))
             yield found, scores
+
+
+def _tiles(rows: SparseRows, room: Room) -> list[tuple[int, int]]:
+    """Cut rows into consecutive tiles that are listed at a time: few enough for the cache, small enough for memory."""
+    most = _ENTRIES if room.limit is None else max(min(_ENTRIES, room.limit // _SHARE), 1)
+    cuts = spans(rows.offsets, most)
+    return [(at, min(at + _LISTED, stop)) for start, stop in cuts for at in range(start, stop, _LISTED)]
 
 
 def _held(rows: SparseRows) -> SparseRows:

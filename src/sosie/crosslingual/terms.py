@@ -20,7 +20,7 @@ from sosie.text.numbers import WordNumbers
 from sosie.text.tables import unicode_tables
 from sosie.types import F64, I32, I64, offsets_of
 
-_SPAN = 1 << 22  # words and their counts that one task works on
+_SPAN = 1 << 18  # words and their counts that one task works on: projected, they are many times as many
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from sosie.kernels.vectors.weigh import rarities, weigh_rows
 from sosie.parallel import ordered_map
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
-from sosie.types import F64, I64, offsets_of
+from sosie.types import F64, I64, Bools, offsets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,17 +55,18 @@ class Part:
     weight: float = 1.0
 
 
-def make_vectors(parts: Sequence[Part], room: Room) -> SparseRows:
+def make_vectors(parts: Sequence[Part], room: Room, without: Bools | None = None) -> SparseRows:
     """Return one vector for each document: parts beside each other, each as long as the root of its weight.
 
-    So the inner product of two vectors is the weighted sum of the cosines of their parts.
+    So the inner product of two vectors is the weighted sum of the cosines of their parts. Documents `without` one have
+    an empty vector.
     """
     with (
         Spill(room.scratch, np.int32, memory=room.memory) as columns,
         Spill(room.scratch, np.float32, memory=room.memory) as weights,
     ):
         sizes = [np.empty(0, np.int64)]
-        for made in ordered_map(_vectors(parts), parts[0].terms.spans(), room.threads):
+        for made in ordered_map(_vectors(parts, without), parts[0].terms.spans(), room.threads):
             sizes.append(np.diff(made.offsets))
             columns.append(made.columns)
             weights.append(made.weights)
@@ -86,20 +87,28 @@ def counted_columns(terms: Terms, table: Table, width: int, threads: int | None 
     return frequencies, total / max(len(terms), 1)
 
 
-def _vectors(parts: Sequence[Part]) -> Callable[[tuple[int, int]], SparseRows]:
+def _vectors(parts: Sequence[Part], without: Bools | None) -> Callable[[tuple[int, int]], SparseRows]:
     shifts = np.cumsum([0, *(part.vocabulary.width for part in parts)]).tolist()
 
     def make(span: tuple[int, int]) -> SparseRows:
         made = [_weighed(part, span, shift) for part, shift in zip(parts, shifts, strict=False)]
-        if len(made) == 1:
-            return made[0]
         count = span[1] - span[0]
         row = np.concatenate([np.repeat(np.arange(count), np.diff(each.offsets)) for each in made])
         order = np.argsort(row, kind="stable")
         columns, weights = (np.concatenate([each[i] for each in made])[order] for i in (1, 2))
-        return SparseRows(offsets_of(np.bincount(row, minlength=count)), columns, weights)
+        held = SparseRows(offsets_of(np.bincount(row, minlength=count)), columns, weights)
+        return held if without is None else _emptied(held, without[span[0] : span[1]])
 
     return make
+
+
+def _emptied(rows: SparseRows, without: Bools) -> SparseRows:
+    """Return the same rows, those `without` empty."""
+    if not without.any():
+        return rows
+    sizes = np.diff(rows.offsets)
+    kept = np.repeat(~without, sizes)
+    return SparseRows(offsets_of(np.where(without, 0, sizes)), rows.columns[kept], rows.weights[kept])
 
 
 def _weighed(part: Part, span: tuple[int, int], shift: int) -> SparseRows:

@@ -106,10 +106,10 @@ class Views:
 def letter_views(both: Languages, room: Room) -> Views:
     """Return vectors of runs of letters alone."""
     few = both.source.sizes < LEAST_TERMS, both.target.sizes < LEAST_TERMS
-    source = make_vectors([Part(both.source, both.letters[0], both.runs[0])], room)
-    target = make_vectors([Part(both.target, both.letters[1], both.runs[1])], room)
+    source = make_vectors([Part(both.source, both.letters[0], both.runs[0])], room, few[0])
+    target = make_vectors([Part(both.target, both.letters[1], both.runs[1])], room, few[1])
     known = np.ones(len(both.source)), np.ones(len(both.target))
-    return Views(_emptied(source, few[0]), _emptied(target, few[1]), both.runs[0].width, known, few)
+    return Views(source, target, both.runs[0].width, known, few)
 
 
 def word_views(
@@ -146,7 +146,7 @@ def word_views(
     )
     known = (both.source.shares(there.kinds != UNKNOWN), both.target.shares(back.kinds != UNKNOWN))
     few = _are_few(both.source, there.table), _are_few(both.target, back.table)
-    source, target = (_emptied(make_vectors(own, room), without) for own, without in zip(parts, few, strict=True))
+    source, target = (make_vectors(own, room, without) for own, without in zip(parts, few, strict=True))
     width = sum(part.vocabulary.width for part in parts[0])
     return Views(source, target, width, known, few)
 
@@ -166,7 +166,7 @@ def translated_views(both: Languages, translated: Terms, room: Room, weights: We
     ]
     known = translated.shares(into.kinds != UNKNOWN), np.ones(len(both.target))
     few = _are_few(translated, into.table), both.target.sizes < LEAST_TERMS
-    made = [_emptied(make_vectors(own, room), without) for own, without in zip((source, target), few, strict=True)]
+    made = [make_vectors(own, room, without) for own, without in zip((source, target), few, strict=True)]
     return Views(made[0], made[1], sum(part.vocabulary.width for part in source), known, few)
 
 
@@ -203,16 +203,6 @@ def _are_few(side: Terms, table: Table) -> Bools:
     leads = np.diff(table.offsets) > 0
     reached = np.add.reduceat(np.append(leads[side.terms], False), side.offsets[:-1], dtype=np.int64)
     return np.asarray((side.sizes < LEAST_TERMS) | (reached < LEAST_TERMS))
-
-
-def _emptied(rows: SparseRows, without: Any) -> SparseRows:
-    """Return the same rows, those `without` empty."""
-    sizes = np.diff(rows.offsets)
-    if not without.any():
-        return rows
-    kept = np.repeat(~without, sizes)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(without, 0, sizes))])
-    return SparseRows(offsets, rows.columns[kept], rows.weights[kept])
 
 
 def _latin() -> Callable[[str], str]:

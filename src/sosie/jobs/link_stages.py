@@ -19,6 +19,7 @@ from sosie.jobs.link_report import Linked
 from sosie.jobs.link_spec import LinkSpec
 from sosie.report.links import Links
 from sosie.report.timing import Progress, Timing
+from sosie.storage.resident import within
 from sosie.storage.room import Room
 from sosie.types import I64
 
@@ -41,7 +42,8 @@ class Linking:
         weights = self._weights(dictionary)
         with self.timing.stage("project"):
             views = self._views(both, sides[0], dictionary, weights)
-        with self.timing.stage("compare") as stage:
+        mapped = [array for rows in (views.source, views.target) for array in (rows.columns, rows.weights)]
+        with self.timing.stage("compare") as stage, within(room.limit, mapped):
             compared = self._compare(views, replace(room, tell=_telling(stage)))
         with self.timing.stage("rank"):
             links, found, aside = self._rank(compared)
