@@ -39,7 +39,7 @@ def draw_recall(measured: Sequence[Measured], name: str = "nfl-figure6") -> None
         axes.set(xlabel="tables Q", ylabel="recall", ylim=(0, 1), title=each.sides.name)
         axes.title.set_fontsize(8)
     all_axes[0].plot([], [], ":", color="0.3", label="model, floor and ceil")
-    all_axes[0].legend(frameon=False, fontsize=7, ncols=2, loc="upper left")
+    all_axes[0].legend(frameon=False, fontsize=7, ncols=2, loc="lower right")
     save(figure, name)
 
 
