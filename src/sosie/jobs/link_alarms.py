@@ -70,9 +70,9 @@ def language_alarms(source: Read, target: Read) -> list[str]:
             if len(rows):
                 names = ", ".join(str(one) for one in side.ids(rows[:_NAMED]).to_pylist())
                 more = ", ..." if len(rows) > _NAMED else ""
-                share = percent(len(rows) / len(side.terms))
+                share, seem = percent(len(rows) / len(side.terms)), "seems" if len(rows) == 1 else "seem"
                 said.append(
-                    f"{counted(len(rows), 'document')} of the {which} collection ({share}) seem to be in {of}:"
+                    f"{counted(len(rows), 'document')} of the {which} collection ({share}) {seem} to be in {of}:"
                     f" {names}{more}"
                 )
     return said
