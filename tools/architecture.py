@@ -14,7 +14,7 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- map: begin -->\n", "<!-- map: end -->\n"
 FLOW = (
     "errors.py", "shown.py", "arrays.py", "runs.py", "parallel.py", "found.py", "types.py", "kernels", "storage",
-    "documents", "text", "features", "signatures", "index", "matches", "search", "clusters", "crosslingual",
+    "planner", "documents", "text", "features", "signatures", "index", "matches", "search", "clusters", "crosslingual",
     "evaluation", "report", "jobs", "cli", "__main__.py", "__init__.py",
 )  # fmt: skip
 

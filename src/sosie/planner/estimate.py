@@ -1,0 +1,50 @@
+"""What a method is expected to find, take and hold; and a candidate: a method with its parameters and that estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """How much a method holds: on the heap, in files that are mapped, and on disk beside them; each apart.
+
+    `heap` is the most at one time, without the program itself (`PROGRAM` of `planner/machine.py`).
+
+    >>> Bytes(heap=10) + Bytes(heap=5, disk=7)
+    Bytes(heap=15, mapped=0, disk=7)
+    """
+
+    heap: int = 0
+    mapped: int = 0
+    disk: int = 0
+
+    def __add__(self, other: Bytes) -> Bytes:
+        return Bytes(self.heap + other.heap, self.mapped + other.mapped, self.disk + other.disk)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What is expected: the share of what is wanted that is found, seconds, bytes, and the work in counters.
+
+    `seconds` are those of the whole run: what is built once (`build`) and all that is asked. `work` has the counters
+    that a result has, by the same names. `notes` are what a person should know of how sure it is.
+    """
+
+    recall: float
+    seconds: float
+    build: float = 0.0
+    bytes: Bytes = Bytes()
+    work: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A method by its name in the table of methods, with its parameters as the command line and Python call them."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    estimate: Estimate

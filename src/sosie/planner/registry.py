@@ -1,0 +1,46 @@
+"""The one table of methods that a plan chooses among: where each lives, and what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from sosie.planner.estimate import Candidate
+from sosie.planner.facts import Facts
+from sosie.planner.machine import Machine
+from sosie.planner.wish import Task, Wish
+
+
+class Costed(Protocol):
+    """What every file of `planner/methods` offers."""
+
+    def settings(self, wish: Wish, facts: Facts) -> Iterable[Mapping[str, Any]]:
+        """Return the parameters worth trying for a wish; none where the method cannot answer it."""
+
+    def estimate(self, wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:
+        """Return what the method is expected to find, take and hold with some parameters."""
+
+
+class Method(NamedTuple):
+    """A method: the module that knows what it costs, and the tasks that it is for."""
+
+    home: str
+    tasks: tuple[Task, ...]
+
+    def load(self) -> Costed:
+        """Import the module."""
+        module: Any = import_module(self.home)
+        return module  # type: ignore[no-any-return]
+
+
+METHODS: dict[str, Method] = {}
+
+
+def candidates(wish: Wish, facts: Facts, machine: Machine) -> Iterator[Candidate]:
+    """Return every method that can answer a wish, with every setting worth trying."""
+    for method in METHODS.values():
+        if wish.task in method.tasks:
+            costed = method.load()
+            for parameters in costed.settings(wish, facts):
+                yield costed.estimate(wish, facts, machine, parameters)
