@@ -12,23 +12,25 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sosie.errors import StorageError
+from sosie.planner.constants.cluster import CLUSTER
+from sosie.planner.constants.constant import Constant
+from sosie.planner.constants.documents import DOCUMENTS
+from sosie.planner.constants.joins import JOINS
+from sosie.planner.constants.search import SEARCH
 
 PROGRAM = 250_000_000  # bytes that the program itself takes, with the libraries that a job loads
 VERSION = 1  # of what the constants mean
 
 
-class Constant(NamedTuple):
-    """A constant: what one unit is, and what it is on a usual machine; by width in bits, where it depends on that."""
-
-    meaning: str
-    usual: float | Mapping[int, float]
-
-
 CONSTANTS: dict[str, Constant] = {
     "threads": Constant("how many times faster two threads are than one", 1.9),
+    **SEARCH,
+    **JOINS,
+    **DOCUMENTS,
+    **CLUSTER,
 }
 
 

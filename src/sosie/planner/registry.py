@@ -34,7 +34,25 @@ class Method(NamedTuple):
         return module  # type: ignore[no-any-return]
 
 
-METHODS: dict[str, Method] = {}
+_AT = "sosie.planner.methods"
+METHODS: dict[str, Method] = {
+    "exact": Method(f"{_AT}.exact", ("dedup",)),
+    "minhash": Method(f"{_AT}.minhash", ("dedup",)),
+    "simhash": Method(f"{_AT}.simhash", ("dedup",)),
+    "spark": Method(f"{_AT}.spark", ("dedup",)),
+    "brute": Method(f"{_AT}.brute", ("join",)),
+    "blocks join": Method(f"{_AT}.block_join", ("join",)),
+    "window": Method(f"{_AT}.window", ("join",)),
+    "flat": Method(f"{_AT}.flat", ("search",)),
+    "multi": Method(f"{_AT}.multi", ("search",)),
+    "blocks": Method(f"{_AT}.blocks", ("search",)),
+    "probes": Method(f"{_AT}.probes", ("search",)),
+    "slices": Method(f"{_AT}.slices", ("search",)),
+    "store blocks": Method(f"{_AT}.store_blocks", ("batch",)),
+    "store probes": Method(f"{_AT}.store_probes", ("batch",)),
+    "link exact": Method(f"{_AT}.link_exact", ("link",)),
+    "link signatures": Method(f"{_AT}.link_signatures", ("link",)),
+}
 
 
 def candidates(wish: Wish, facts: Facts, machine: Machine) -> Iterator[Candidate]:
