@@ -10,8 +10,8 @@ from tests.planner.methods_of_tests import Listed, table
 from sosie.errors import UsageError
 from sosie.planner.choose import EQUAL, choose
 from sosie.planner.facts import Facts
+from sosie.planner.limits import missed
 from sosie.planner.machine import PROGRAM, Machine
-from sosie.planner.plan import missed
 from sosie.planner.wish import Wish
 
 
