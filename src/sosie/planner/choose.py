@@ -49,7 +49,7 @@ def _plan(wish: Wish, facts: Facts, machine: Machine, ranked: Sequence[Candidate
 
 
 def _ranked(wish: Wish, found: Sequence[Candidate]) -> list[Candidate]:
-    """Return those that do not meet a wish: those with the recall asked by what they cost, the others by their recall."""
+    """Return those that do not meet a wish: by what they cost if they find enough, the others by their recall."""
     missing = [each for each in found if missed(wish, each)]
     return sorted(missing, key=lambda each: (max(wish.recall - each.estimate.recall, 0), *_cost(each)))
 

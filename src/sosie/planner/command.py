@@ -41,7 +41,7 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = ()) -> li
     return [_line("index build", inputs or ["SIGNATURES"], "INDEX", built), searching]
 
 
-def _best(wish: Wish) -> Mapping[str, Any]:
+def _best(wish: Wish) -> dict[str, Any]:
     return {"threshold": wish.threshold} if wish.k is None else {"k": wish.k}
 
 
