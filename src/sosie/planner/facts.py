@@ -46,6 +46,10 @@ class Facts:
     `distances` are those of the pairs or matches wanted, in bits; `similarities` those of documents. `sharing` is how
     many times more often than by chance two rows agree in so many leading bits (pairs of bits and factor), 1 where bits
     are spread evenly. `features` and `text_bytes` are means per document.
+
+    Of what is asked of an index: `nearest` is how far the k-th nearest row of a query is, `matches` how many rows are
+    within the radius, `background` how far any two rows are apart; `volatile` says whether queries come with the sums
+    behind their bits; `probed` is what was measured of probes: header bits, probes, recall.
     """
 
     counted: bool = False
@@ -54,6 +58,11 @@ class Facts:
     distances: Spread | None = None
     similarities: Spread | None = None
     sharing: tuple[tuple[int, float], ...] = ()
+    nearest: Spread | None = None
+    matches: float | None = None
+    background: Spread | None = None
+    volatile: bool = False
+    probed: tuple[tuple[int, int, float], ...] = ()
 
     def factor(self, header_bits: float) -> float:
         """Return how many times more often than by chance two rows agree in a header of so many bits.
