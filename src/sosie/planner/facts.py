@@ -45,7 +45,8 @@ class Facts:
 
     `distances` are those of the pairs or matches wanted, in bits; `similarities` those of documents. `sharing` is how
     many times more often than by chance two rows agree in so many leading bits (pairs of bits and factor), 1 where bits
-    are spread evenly. `features` and `text_bytes` are means per document.
+    are spread evenly. `matches` is how many rows within the radius each row has that is asked for, itself left out;
+    `copies` is the share of rows that equal an earlier one. `features` and `text_bytes` are means per document.
     """
 
     counted: bool = False
@@ -54,6 +55,8 @@ class Facts:
     distances: Spread | None = None
     similarities: Spread | None = None
     sharing: tuple[tuple[int, float], ...] = ()
+    matches: float | None = None
+    copies: float = 0.0
 
     def factor(self, header_bits: float) -> float:
         """Return how many times more often than by chance two rows agree in a header of so many bits.
