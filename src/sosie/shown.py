@@ -94,3 +94,32 @@ def as_html(title: str, lines: Iterable[tuple[str, str]]) -> str:
     """
     rows = "".join(f"<tr><th {_CELL}>{escape(name)}</th><td {_CELL}>{escape(value)}</td></tr>" for name, value in lines)
     return f"<div><strong>{escape(title)}</strong><table>{rows}</table></div>"
+
+
+def show_share(share: float) -> str:
+    """Return a share to three digits; only what is whole reads 1.
+
+    >>> show_share(1.0), show_share(0.95), show_share(0.9584), show_share(0.99999), show_share(0.0)
+    ('1', '.95', '.958', '.999', '0')
+    """
+    if share in (0, 1):
+        return f"{share:.0f}"
+    return f"{min(max(share, 0.001), 0.999):.3f}".rstrip("0")[1:]
+
+
+def show_seconds(seconds: float) -> str:
+    """Return a time for people to read, to two digits.
+
+    >>> [show_seconds(each) for each in (0.0042, 0.38, 4.16, 41.2, 100, 3000, 90_000, 10**6)]
+    ['4.2 ms', '0.38 s', '4.2 s', '41 s', '100 s', '50 min', '25 h', '12 days']
+    """
+    for least, unit, name in ((172_800, 86_400, "days"), (7_200, 3_600, "h"), (180, 60, "min"), (0.1, 1, "s")):
+        if seconds >= least:
+            return f"{_two_digits(seconds / unit)} {name}"
+    return f"{_two_digits(1000 * seconds)} ms"
+
+
+def _two_digits(number: float) -> str:
+    """Return a number to two digits, as a decimal."""
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"

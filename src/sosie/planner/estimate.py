@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 
@@ -40,6 +40,16 @@ class Estimate:
     work: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as plain data."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {
+            **named,
+            "bytes": vars(self.bytes),
+            "work": {name: float(value) for name, value in self.work.items()},
+            "notes": list(self.notes),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
@@ -48,3 +58,12 @@ class Candidate:
     method: str
     parameters: Mapping[str, Any]
     estimate: Estimate
+
+    @property
+    def exact(self) -> bool:
+        """Whether it finds all that is wanted."""
+        return self.estimate.recall == 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the candidate as plain data."""
+        return {"method": self.method, "parameters": dict(self.parameters), **self.estimate.to_dict()}

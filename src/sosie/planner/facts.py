@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,10 @@ class Spread:
         """The sum of the weights."""
         return float(self.weights.sum())
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return values and weights as plain data."""
+        return {"values": self.values.tolist(), "weights": self.weights.tolist()}
+
     def mean(self, chance: object) -> float:
         """Return the weighted mean of a function of the values, which takes them as an array."""
         assert callable(chance)
@@ -57,6 +62,12 @@ class Facts:
     sharing: tuple[tuple[int, float], ...] = ()
     matches: float | None = None
     copies: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known as plain data."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        named["sharing"] = [list(pair) for pair in self.sharing]
+        return {name: each.to_dict() if isinstance(each, Spread) else each for name, each in named.items()}
 
     def factor(self, header_bits: float) -> float:
         """Return how many times more often than by chance two rows agree in a header of so many bits.

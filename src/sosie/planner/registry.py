@@ -55,9 +55,11 @@ METHODS: dict[str, Method] = {
 }
 
 
-def candidates(wish: Wish, facts: Facts, machine: Machine) -> Iterator[Candidate]:
-    """Return every method that can answer a wish, with every setting worth trying."""
-    for method in METHODS.values():
+def candidates(
+    wish: Wish, facts: Facts, machine: Machine, methods: Mapping[str, Method] | None = None
+) -> Iterator[Candidate]:
+    """Return every method that can answer a wish, with every setting worth trying; of some `methods`, or of all."""
+    for method in (METHODS if methods is None else methods).values():
         if wish.task in method.tasks:
             costed = method.load()
             for parameters in costed.settings(wish, facts):
