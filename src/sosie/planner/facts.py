@@ -50,7 +50,12 @@ class Facts:
 
     `distances` are those of the pairs or matches wanted, in bits; `similarities` those of documents. `sharing` is how
     many times more often than by chance two rows agree in so many leading bits (pairs of bits and factor), 1 where bits
-    are spread evenly. `features` and `text_bytes` are means per document.
+    are spread evenly. `matches` is how many rows within the radius each row has that is asked for, itself left out;
+    `copies` is the share of rows that equal an earlier one. `features` and `text_bytes` are means per document.
+
+    Of what is asked of an index: `nearest` is how far the k-th nearest row of a query is, `background` how far any two
+    rows are apart; `volatile` says whether queries come with the sums behind their bits; `probed` is what was measured
+    of probes: header bits, probes, recall.
     """
 
     counted: bool = False
@@ -59,11 +64,17 @@ class Facts:
     distances: Spread | None = None
     similarities: Spread | None = None
     sharing: tuple[tuple[int, float], ...] = ()
+    matches: float | None = None
+    copies: float = 0.0
+    nearest: Spread | None = None
+    background: Spread | None = None
+    volatile: bool = False
+    probed: tuple[tuple[int, int, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data."""
         named = {each.name: getattr(self, each.name) for each in fields(self)}
-        named["sharing"] = [list(pair) for pair in self.sharing]
+        named |= {name: [list(each) for each in named[name]] for name in ("sharing", "probed")}
         return {name: each.to_dict() if isinstance(each, Spread) else each for name, each in named.items()}
 
     def factor(self, header_bits: float) -> float:

@@ -1,0 +1,197 @@
+"""Probing likely flips of one header: what it costs, and the chance that a pair is found.
+
+PSM is "Probabilistic Near-Duplicate Detection Using Simhash" (Sood and Loguinov, CIKM 2011), the numbers are those of
+its equations. A header has t bits, of n = 2^d rows; k sets of flips are tried beside the header as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from heapq import heappop, heappush
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from sosie.planner.facts import F64
+from sosie.planner.models.distances import drawn
+
+_SPREAD = 8  # headers that are drawn to average over
+
+
+class Delays(NamedTuple):
+    """What single steps take, in any unit: an element of the heap, a random access, a comparison, a move in a sort."""
+
+    heap: float
+    access: float
+    compare: float
+    move: float = 0.0
+
+
+def latency(flips: int, header: int, rows: int, delays: Delays) -> float:
+    """Return what a query takes, k (delta_V log2 k + delta_R + 2^max(d - t, 0) delta_L) (Equation 19).
+
+    At t = d it is Equation 21.
+
+    >>> latency(16, 20, 2**20, Delays(1, 100, 10)) == 16 * (4 + 100 + 10)
+    True
+    """
+    scanned = math.exp2(max(math.log2(rows) - header, 0.0))
+    return flips * (delays.heap * math.log2(max(flips, 1)) + delays.access + scanned * delays.compare)
+
+
+def most_flips(header: int, radius: int) -> int:
+    """Return how many sets of flips there are, none beside, the bound of k(t) (Equation 20).
+
+    >>> most_flips(26, 3)
+    2951
+    """
+    return sum(math.comb(header, flipped) for flipped in range(1, min(radius, header) + 1))
+
+
+def storage(bits: int, header: int, rows: int) -> float:
+    """Return the bytes of the rows and of a table with an entry of b bits for each header (Equation 22).
+
+    >>> storage(64, 20, 2**20) == 2 * 2**20 * 8
+    True
+    """
+    return ((1 << header) + rows) * bits / 8
+
+
+def batch_time(rows: int, batch: int, bits: int, flips: int, delays: Delays) -> float:
+    """Return what matching a batch of m queries with all rows takes, chunk by chunk of m (Equation 23).
+
+    m k delta_V log2 k + n tau'(log2 m) + m delta_S log2 m; printed without the factor k, which every look-up has in
+    Equation 19. The flips are made once for each query, so that tau' is without them.
+
+    >>> batch_time(2**26, 2**20, 64, 1, Delays(1, 0, 1)) == 2**26
+    True
+    """
+    made = batch * flips * delays.heap * math.log2(max(flips, 1))
+    looked_up = rows * latency(flips, min(round(math.log2(batch)), bits), batch, delays._replace(heap=0.0))
+    return made + looked_up + batch * delays.move * math.log2(batch)
+
+
+def tables(header: int, rows: int, entry: float = 8, row: float = 8) -> float:
+    """Return how many copies of the signatures an index is worth, T' = 1 + 1 / 2^(d - t), for any n (Equation 26).
+
+    In general 1 + 2^t entries over the bytes of n rows: entries of 4 bytes halve what is added.
+
+    >>> tables(20, 2**20), tables(18, 2**20), tables(20, 2**20, entry=4)
+    (2.0, 1.25, 1.5)
+    """
+    return 1 + (1 << header) * entry / (rows * row)
+
+
+def total_recall(within_radius: float, relative: float) -> float:
+    """Return the recall of pairs that are similar, R(h) R': those within the radius, of which a share is found (8.3).
+
+    >>> total_recall(0.8, 0.95)
+    0.76
+    """
+    return within_radius * relative
+
+
+def even_chance(header: int, flipped: int, flips: int, most: int) -> float:
+    """Return the chance that `flips` sets have one of `flipped` bits, if all bits are as likely: small sets come first.
+
+    >>> even_chance(20, 1, 10, 3), even_chance(20, 2, 20 + 95, 3), even_chance(20, 4, 10**6, 3)
+    (0.5, 0.5, 0.0)
+    """
+    if flipped > most:
+        return 0.0
+    before = sum(math.comb(header, size) for size in range(flipped))
+    return min(1.0, max(0.0, (flips + 1 - before) / math.comb(header, flipped)))
+
+
+def even_recall(bits: int, header: int, distance: int, flips: int, most: int) -> float:
+    """Return the chance of finding a row so many bits away without any knowledge of the bits that flip.
+
+    >>> even_recall(64, 20, 0, 0, 3), round(even_recall(64, 20, 1, 0, 3), 4), round(even_recall(64, 20, 3, 1350, 3), 9)
+    (1.0, 0.6875, 1.0)
+    """
+    inside = drawn(header, bits - header, distance)
+    return float(sum(chance * even_chance(header, size, flips, most) for size, chance in enumerate(inside.tolist())))
+
+
+def flip_chances(sizes: F64, flipped: float) -> F64:
+    """Return how likely bits flip whose sums |W| have a variance of 1, if a share of all bits flips (PSM 5.1).
+
+    Two sums of a pair with the cosine c = cos(pi * share) are normal: p = P(sqrt(1 - c^2) N > c |W|).
+
+    >>> flip_chances(np.array([0.0, 1.0, 2.0]), 1 / 16).round(3).tolist()
+    [0.5, 0.0, 0.0]
+    """
+    cosine = math.cos(math.pi * min(flipped, 0.5))
+    ratio = cosine / math.sqrt(max(1 - cosine**2, 1e-12))
+    return np.array([NormalDist().cdf(-ratio * size) for size in sizes.tolist()])
+
+
+@lru_cache(maxsize=128)
+def likely_recall(bits: int, header: int, distance: int, most: int, flips: int) -> F64:
+    """Return the chances of finding a row so many bits away by 0, 1, ... `flips` sets, the likeliest first (PSM 5, 6).
+
+    The sums behind the bits are normal, and those of small size flip first. Given how likely each bit flips, a set S of
+    the header is the one that flipped with the chance of S inside and of the other bits outside, of all ways to be
+    so far away. The mean over some headers is taken, whose sums are drawn in layers.
+
+    >>> chances = likely_recall(64, 20, 3, 3, 64)
+    >>> bool(chances[64] > 0.95), even_recall(64, 20, 3, 64, 3) < 0.85
+    (True, True)
+    """
+    if distance == 0:
+        return np.ones(flips + 1)
+    rng = np.random.default_rng(0)
+    total = np.zeros(flips + 1)
+    for _ in range(_SPREAD):
+        layers = (rng.permutation(bits) + rng.random(bits)) / bits
+        sizes = np.array([NormalDist().inv_cdf(0.5 + layer / 2) for layer in np.clip(layers, 1e-9, 1 - 1e-9).tolist()])
+        total += _found(sizes[:header], sizes[header:], distance, most, flips)
+    return np.asarray(total / _SPREAD)
+
+
+def _found(inside: F64, outside: F64, distance: int, most: int, flips: int) -> F64:
+    """Return the chances of having found a row after each of the sets, for one query."""
+    share = (distance + 1) / (len(inside) + len(outside) + 2)  # if every share was as likely before (Laplace)
+    within, beyond = (np.clip(flip_chances(sizes, share), 1e-12, 0.5) for sizes in (inside, outside))
+    odds = np.sort(within / (1 - within))[::-1]
+    ways = _ways(beyond / (1 - beyond), distance)
+    every = np.convolve(_ways(odds, distance), ways)[distance]
+    found = np.zeros(flips + 1)
+    sizes = np.sort(inside)
+    for place, chosen in enumerate(likeliest_sets(sizes.tolist(), min(most, len(sizes)), flips + 1)):
+        if len(chosen) <= distance:
+            found[place] = math.prod(odds[bit] for bit in chosen) * ways[distance - len(chosen)]
+    return np.asarray(np.minimum(np.cumsum(found) / every, 1.0))
+
+
+def _ways(odds: F64, most: int) -> F64:
+    """Return the sums of the products of 0, 1, ... `most` of the odds."""
+    ways = np.zeros(most + 1)
+    ways[0] = 1.0
+    for each in odds.tolist():
+        ways[1:] += each * ways[:-1]
+    return ways
+
+
+def likeliest_sets(costs: list[float], most: int, count: int) -> Iterator[tuple[int, ...]]:
+    """Return sets of at most so many bits by the sum of their costs, which ascend; the empty one is the first.
+
+    >>> [*likeliest_sets([1.0, 2.0, 4.0], 2, 6)]
+    [(), (0,), (1,), (0, 1), (2,), (0, 2)]
+    """
+    yield ()
+    heap: list[tuple[float, tuple[int, ...]]] = [(costs[0], (0,))] if costs and most else []
+    for _ in range(count - 1):
+        if not heap:
+            return
+        cost, chosen = heappop(heap)
+        yield chosen
+        last = chosen[-1]
+        if last + 1 < len(costs):
+            more = costs[last + 1]
+            heappush(heap, (cost - costs[last] + more, (*chosen[:-1], last + 1)))
+            if len(chosen) < most:
+                heappush(heap, (cost + more, (*chosen, last + 1)))
