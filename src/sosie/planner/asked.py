@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from sosie.planner.facts import Facts, Spread
 from sosie.planner.machine import Machine
 from sosie.planner.models.distances import random_kth, random_nearest, random_within
@@ -77,6 +79,21 @@ class Asked:
         if self.facts.matches is not None:
             return self.facts.matches
         return 1.0 + self.rows * random_within(self.bits, self.wish.radius or 0)
+
+    def beyond(self, radius: int) -> float:
+        """Return the share of the queries whose answer is farther than a radius."""
+        return self.bound.mean(lambda distances: distances > radius)
+
+    def farther(self, radius: int) -> float:
+        """Return how far the answers are on average that are farther than a radius."""
+        far = self.bound.values > radius
+        return float((self.bound.values * self.bound.weights)[far].sum() / max(self.bound.weights[far].sum(), 1e-300))
+
+    def bound_of(self, share: float) -> int:
+        """Return the distance that a share of the queries does not have to look beyond."""
+        order = np.argsort(self.bound.values)
+        reached = np.cumsum(self.bound.weights[order]) >= share * self.bound.total * (1 - 1e-9)
+        return int(self.bound.values[order][int(np.argmax(reached))])
 
     def seconds(self, machine: Machine, call: str, work: float, *, at_once: int = 1 << 10) -> float:
         """Return what all queries take, given the nanoseconds of each and what a call takes; a batch is on threads.

@@ -28,6 +28,25 @@ class Spread:
         """Return the spread of one value: pairs exactly at a threshold, the hardest to find."""
         return cls(np.array([float(value)]), np.ones(1))
 
+    def pairs(self) -> list[tuple[float, float]]:
+        """Return each value with its weight."""
+        return [*zip(self.values.tolist(), self.weights.tolist(), strict=True)]
+
+    def few(self, most: int = 12) -> Spread:
+        """Return about the same in a few values: means of parts of equal weight, rounded.
+
+        >>> Spread(np.arange(100.0), np.ones(100)).few(4).pairs()
+        [(12.0, 25.0), (37.0, 25.0), (62.0, 25.0), (87.0, 25.0)]
+        """
+        if len(self.values) <= most:
+            return self
+        order = np.argsort(self.values)
+        values, weights = self.values[order], self.weights[order]
+        parts = np.minimum((np.cumsum(weights) - weights / 2) / self.total * most, most - 1).astype(np.int64)
+        sums, totals = (np.bincount(parts, some, most).astype(np.float64) for some in (values * weights, weights))
+        kept = totals > 0
+        return Spread(np.round(sums[kept] / totals[kept]), totals[kept])
+
     @cached_property
     def total(self) -> float:
         """The sum of the weights."""

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from sosie.index.flips import FlipModel
 from sosie.planner.models.probes import (
     Delays,
-    batch_time,
     even_chance,
     even_recall,
     flip_chances,
@@ -102,10 +101,3 @@ def test_memory_is_worth_some_tables():
     assert storage(64, 26, 2**26) == tables(26, 2**26) * 2**26 * 8
     assert tables(20, 1_500_000, entry=4) == pytest.approx(1 + 4 * 2**20 / (8 * 1_500_000))
     assert total_recall(0.5, 0.9) == 0.45
-
-
-def test_a_batch_makes_its_flips_once():
-    costs = Delays(heap=5.0, access=0.0, compare=1.0)
-    one, two = (batch_time(rows, 2**10, 64, 8, costs) for rows in (2**20, 2**21))
-    assert two - one == 2**20 * latency(8, 10, 2**10, costs._replace(heap=0.0))
-    assert one > 2**10 * 8 * 5 * 3

@@ -14,20 +14,20 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sosie.planner.facts import F64
-from sosie.planner.models.distances import drawn
+from sosie.planner.models.distances import binomial, drawn
 
-_SPREAD = 8  # headers that are drawn to average over
+_DRAWS = 48  # pairs that are drawn to average over
 
 
 class Delays(NamedTuple):
-    """What single steps take, in any unit: an element of the heap, a random access, a comparison, a move in a sort."""
+    """What single steps take, in any unit: an element of the heap, a random access, a comparison."""
 
     heap: float
     access: float
     compare: float
-    move: float = 0.0
 
 
 def latency(flips: int, header: int, rows: int, delays: Delays) -> float:
@@ -58,20 +58,6 @@ def storage(bits: int, header: int, rows: int) -> float:
     True
     """
     return ((1 << header) + rows) * bits / 8
-
-
-def batch_time(rows: int, batch: int, bits: int, flips: int, delays: Delays) -> float:
-    """Return what matching a batch of m queries with all rows takes, chunk by chunk of m (Equation 23).
-
-    m k delta_V log2 k + n tau'(log2 m) + m delta_S log2 m; printed without the factor k, which every look-up has in
-    Equation 19. The flips are made once for each query, so that tau' is without them.
-
-    >>> batch_time(2**26, 2**20, 64, 1, Delays(1, 0, 1)) == 2**26
-    True
-    """
-    made = batch * flips * delays.heap * math.log2(max(flips, 1))
-    looked_up = rows * latency(flips, min(round(math.log2(batch)), bits), batch, delays._replace(heap=0.0))
-    return made + looked_up + batch * delays.move * math.log2(batch)
 
 
 def tables(header: int, rows: int, entry: float = 8, row: float = 8) -> float:
@@ -129,42 +115,47 @@ def flip_chances(sizes: F64, flipped: float) -> F64:
     return np.array([NormalDist().cdf(-ratio * size) for size in sizes.tolist()])
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=256)
 def likely_recall(bits: int, header: int, distance: int, most: int, flips: int) -> F64:
     """Return the chances of finding a row so many bits away by 0, 1, ... `flips` sets, the likeliest first (PSM 5, 6).
 
     The sums behind the bits are normal, and those of small size flip first. Given how likely each bit flips, a set S of
     the header is the one that flipped with the chance of S inside and of the other bits outside, of all ways to be
-    so far away. The mean over some headers is taken, whose sums are drawn in layers.
+    so far away. It is the mean over pairs that are drawn: sums, and the share of bits that flips, every share being as
+    likely before the distance is known. Each counts by how likely it is so far apart. How many bits flip in the header
+    is known: any of them may.
 
     >>> chances = likely_recall(64, 20, 3, 3, 64)
     >>> bool(chances[64] > 0.95), even_recall(64, 20, 3, 64, 3) < 0.85
     (True, True)
     """
-    if distance == 0:
-        return np.ones(flips + 1)
-    rng = np.random.default_rng(0)
-    total = np.zeros(flips + 1)
-    for _ in range(_SPREAD):
-        layers = (rng.permutation(bits) + rng.random(bits)) / bits
-        sizes = np.array([NormalDist().inv_cdf(0.5 + layer / 2) for layer in np.clip(layers, 1e-9, 1 - 1e-9).tolist()])
-        total += _found(sizes[:header], sizes[header:], distance, most, flips)
-    return np.asarray(total / _SPREAD)
+    most = min(most, header, distance)
+    found, every = np.zeros((flips + 1, most + 1)), np.zeros(most + 1)
+    shares = np.random.default_rng(distance).beta(distance + 1, bits - distance + 1, _DRAWS)
+    for draw, share in enumerate(shares.tolist()):
+        inside, outside, sets = _drawn(bits, header, most, flips, draw)
+        within, beyond = (np.clip(flip_chances(sizes, share), 1e-12, 0.5) for sizes in (inside, outside))
+        odds, ways = within / (1 - within), _ways(beyond / (1 - beyond), distance)
+        weight = np.prod(1 - within) * np.prod(1 - beyond) / binomial(bits, share)[distance]
+        flipped, outer = sets.sum(axis=1, dtype=np.int64), weight * ways[distance - np.arange(most + 1)]
+        here = np.zeros_like(found)
+        here[np.arange(len(sets)), flipped] = np.exp(sets @ np.log(odds)) * outer[flipped]
+        found += np.cumsum(here, axis=0)
+        every += _ways(odds, most) * outer
+    return np.asarray(found / every @ drawn(header, bits - header, distance)[: most + 1])
 
 
-def _found(inside: F64, outside: F64, distance: int, most: int, flips: int) -> F64:
-    """Return the chances of having found a row after each of the sets, for one query."""
-    share = (distance + 1) / (len(inside) + len(outside) + 2)  # if every share was as likely before (Laplace)
-    within, beyond = (np.clip(flip_chances(sizes, share), 1e-12, 0.5) for sizes in (inside, outside))
-    odds = np.sort(within / (1 - within))[::-1]
-    ways = _ways(beyond / (1 - beyond), distance)
-    every = np.convolve(_ways(odds, distance), ways)[distance]
-    found = np.zeros(flips + 1)
-    sizes = np.sort(inside)
-    for place, chosen in enumerate(likeliest_sets(sizes.tolist(), min(most, len(sizes)), flips + 1)):
-        if len(chosen) <= distance:
-            found[place] = math.prod(odds[bit] for bit in chosen) * ways[distance - len(chosen)]
-    return np.asarray(np.minimum(np.cumsum(found) / every, 1.0))
+@lru_cache(maxsize=64)
+def _drawn(bits: int, header: int, most: int, flips: int, draw: int) -> tuple[F64, F64, NDArray[np.uint8]]:
+    """Return sizes of the sums in a header, ascending, and outside; and the sets of the header that are tried first."""
+    rng = np.random.default_rng(draw)
+    sizes = np.abs(rng.standard_normal(bits))
+    inside = np.sort(sizes[:header])
+    chosen = [*likeliest_sets(inside.tolist(), most, flips + 1)]
+    sets = np.zeros((len(chosen), header), np.uint8)
+    for place, each in enumerate(chosen):
+        sets[place, list(each)] = 1
+    return inside, sizes[header:], sets
 
 
 def _ways(odds: F64, most: int) -> F64:
