@@ -50,7 +50,7 @@ class Wish:
             if getattr(self, name) not in among:
                 raise UsageError(f"{name} must be one of {', '.join(among)}, got {getattr(self, name)!r}")
         for name, least, most in _WHOLE:
-            _check_whole(name, getattr(self, name), least, most)
+            _check_whole("queries" if name == "others" else name, getattr(self, name), least, most)
         _check_share("recall", self.recall, "0.95")
         if self.threshold is not None:
             _check_share("similarity", self.threshold, "0.8")
@@ -81,8 +81,8 @@ def _check_whole(name: str, value: int | None, least: int, most: int) -> None:
 
 def _check_share(name: str, value: float, example: str) -> None:
     if not (_is_number(value) and 0 < value <= 1):
-        hint = f": write {value / 100:g}" if _is_number(value) and 1 < value <= 100 else f", as in {example}"
-        raise UsageError(f"{name} must be above 0 and at most 1, got {value!r}{hint}")
+        meant = f"{value / 100:g}" if _is_number(value) and 2 <= value <= 100 else f"it as in {example}"
+        raise UsageError(f"{name} must be above 0 and at most 1, got {value!r}: write {meant}")
 
 
 def _is_number(value: object) -> bool:

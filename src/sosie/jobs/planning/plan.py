@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NEAREST = 10  # that are asked for where neither their number nor a radius is given
 SIMILARITY = 0.8
+_HELD = {"search": "queries", "batch": "rows in the batch", "link": "documents of the other language"}
 _OF_SIGNATURES = ("join", "search", "batch")
 
 
@@ -164,9 +165,9 @@ class Planning:
             if self.task not in get_args(Task):
                 raise UsageError(f"task must be one of {', '.join(get_args(Task))}, got {self.task!r}")
             return self.task
-        if bits is None and self.radius is None and self.k is None and self.queries is None:
+        if not self.single and bits is None and all(each is None for each in (self.radius, self.k, self.queries)):
             return "dedup"
-        return "search" if self.queries is not None or self.k is not None else "join"
+        return "search" if self.single or self.queries is not None or self.k is not None else "join"
 
     def _check(self, task: Task, bits: int | None) -> None:
         """Refuse wishes that contradict each other."""
@@ -180,9 +181,8 @@ class Planning:
         foreign = {"dedup": ("bits", "radius", "k", "queries"), "link": ("radius",)}.get(task, ())
         for name in (name for name in foreign if given[name] is not None):
             raise UsageError(f"{name} is for signatures, and a {task} is of documents: leave it out")
-        if task in ("search", "batch", "link") and self.queries is None:
-            said = {"search": "queries", "batch": "rows the batch has", "link": "documents of the other language"}[task]
-            raise UsageError(f"a {task} needs to know how many {said} there are: say so with queries, as in 1000")
+        if task in _HELD and self.queries is None:
+            raise UsageError(f"a {task} needs the number of {_HELD[task]}: say so with queries, as in 1000")
         if self.single and task != "search":
             raise UsageError(f"single is for queries of a search, one after the other; a {task} has none")
 
