@@ -37,7 +37,7 @@ from sosie.evaluation.links import measure_links
 from sosie.evaluation.truth_file import read_truth
 from sosie.jobs.dictionary import Columns, trained
 from sosie.jobs.link_alarms import oriented
-from sosie.jobs.link_spec import COMPARED
+from sosie.planner.constants.links import COMPARED
 from sosie.report.timing import Silent, Timing
 from sosie.storage.room import Room
 from sosie.types import I64

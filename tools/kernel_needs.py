@@ -138,9 +138,9 @@ def link_rehearsals(folder: Path) -> dict[str, list[list[str]]]:
     made = ["dictionary", "import", str(folder / "lexicon.tsv"), "-o", lexicon, "--overwrite"]
     above = ["--threshold", "0.2"]
     return {
-        "link": [made, link(), link("--one-to-one", "--formula", "paper")],
+        "link": [made, link("--bits", "1000"), link("--one-to-one", "--formula", "paper", "--recall", "0.9")],
         "link exact": [made, link("--exact")],
-        "link threshold": [made, link(*above)],
+        "link threshold": [made, link(*above, "--bits", "1000")],
         "link threshold exact": [made, link(*above, "--exact")],
         "link window": [made, link(*above, "--tables", "20", "--window", "20")],
         "link learnt": [link(known=False), link("--parallel", str(folder / "lines.tsv"), known=False)],

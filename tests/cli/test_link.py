@@ -41,12 +41,13 @@ def table(name="out"):
 
 def test_links_are_written_and_told(written):
     before = files_in(written)
-    code, out, err = run("link", *BY_WORDS, "-o", "out", "--threads", 1)
+    code, out, err = run("link", *BY_WORDS, "-o", "out", "--threads", 1, "--bits", 1000)
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "1,200 links of 120 of 120 documents, with 120 others"
     assert lines[1].startswith("Signatures brought about 99.") and lines[1].endswith("--exact compares all")
-    assert lines[2:] == ["Written to out/links.parquet; look at out/report.html first"]
+    assert lines[2].startswith("Compared the nearest by signatures: measured .99")
+    assert lines[3:] == ["Written to out/links.parquet; look at out/report.html first"]
     names = [".sosie", "left_out.jsonl", "links.parquet", "report.html", "report.json"]
     assert sorted(files_in("out")) == names and files_in(written) == before
     assert table().schema.types == [pa.large_string(), pa.int64(), pa.int32(), pa.float64()]
@@ -61,8 +62,8 @@ def test_as_data_and_quiet():
     parameters = {"exact": True, "k": 2, "threshold": None, "bits": None, "words_by": "dictionary", "window": None}
     assert parameters.items() <= report["parameters"].items()
     stages = [stage["stage"] for stage in report["stages"]]
-    assert stages == ["read a", "read b", "letters", "project", "compare", "rank"]
-    assert run("link", *BY_WORDS, "-o", "again", "--quiet") == (0, "", "")
+    assert stages == ["read a", "read b", "letters", "project", "plan", "compare", "rank"]
+    assert run("link", *BY_WORDS, "-o", "again", "--seed", 0, "--quiet") == (0, "", "")
     assert json.loads(Path("again/report.json").read_text())["stages"][-1]["stage"] == "check"
 
 
@@ -92,6 +93,18 @@ def test_options_reach_the_job():
     assert len(table()) == 120 and TWINS.right(table()) == 1
     report = done("link", *BY_WORDS, "-o", "out", "--compared", 5, "-k", 5, "--set-aside-hubs", "--overwrite")
     assert report["parameters"]["compared"] == 5 and report["parameters"]["set_aside_hubs"] and len(table()) == 600
+
+
+def test_a_recall_is_asked_predicted_and_measured():
+    code, out, _ = run("link", *BY_WORDS, "-o", "out", "--recall", 1)
+    assert code == 0 and "Compared all with all: asked 1, predicted 1, measured 1; predicted" in out
+    report = done("link", *BY_WORDS, "-o", "some", "--recall", 0.9)
+    plan = report["plan"]
+    assert plan["asked"] == 0.9 and plan["predicted"] >= 0.9 and plan["measured"] == report["recall"] >= 0.9
+    assert report["parameters"]["recall"] == 0.9
+    assert "compared or recall" in refused("link", *BY_WORDS, "-o", "no", "--recall", 0.9, "--compared", 20)[1]
+    assert "recall must be above 0" in refused("link", *BY_WORDS, "-o", "no", "--recall", 1.5)[1]
+    assert "recall or exact" in refused("link", *BY_WORDS, "-o", "no", "--recall", 0.5, "--exact")[1]
 
 
 def test_a_dictionary_that_was_trained_can_be_used_again():

@@ -18,8 +18,10 @@ from sosie.crosslingual.views import Formula
 from sosie.errors import UsageError
 from sosie.jobs.dictionary import Columns
 from sosie.jobs.link import Linker
-from sosie.jobs.link_spec import BEST, COMPARED
+from sosie.jobs.link_spec import BEST
 from sosie.matches.chunks import Window
+from sosie.planner.constants.links import COMPARED
+from sosie.planner.outcome import Outcome
 from sosie.report.links import LINKS, PAGE, LinkReport
 from sosie.report.summary import counted, percent
 from sosie.storage.output import Output
@@ -27,7 +29,7 @@ from sosie.storage.output import Output
 HEADINGS = {
     "Options": ("output", "overwrite", "threshold", "k", "one_to_one", "mutual"),
     "How words are translated": ("dictionary", "parallel", "swap", "rounds", "aligner", "formula", "weights"),
-    "How documents are compared": ("exact", "bits", "seed", "compared", "tables", "window", "set_aside_hubs"),
+    "How documents are compared": ("recall", "exact", "bits", "seed", "compared", "tables", "window", "set_aside_hubs"),
 }
 
 
@@ -69,6 +71,12 @@ HEADINGS = {
     "--weights",
     metavar="FORWARD,BACKWARD,GRAMS",
     help="Of words projected, of words projected back, and of runs of letters. [default: those of the dictionary]",
+)
+@click.option(
+    "--recall",
+    type=float,
+    metavar="SHARE",
+    help="Find this share of the links wanted, as 0.95, in the fastest way: how many are compared is planned.",
 )
 @click.option("--exact", is_flag=True, help="Compare all documents with all, instead of the nearest by signatures.")
 @click.option("--bits", type=int, default=Signed.bits, show_default=True, help="Bits of a signature.")
@@ -134,14 +142,23 @@ def _linker(options: dict[str, Any]) -> Linker:
         columns=Columns(swap=options["swap"]),
         training=TrainingSpec(aligner=options["aligner"]),
         weights=_weights(options["weights"]),
-        signed=Signed(options["bits"], options["seed"], window=_window(options)),
+        signed=_signed(options),
+        compared=options["compared"] if is_given("compared") else None,
         **{
             name: options[name]
             for name in (
-                *("k", "threshold", "one_to_one", "mutual", "exact", "compared", "formula", "set_aside_hubs", "rounds"),
+                *("k", "threshold", "one_to_one", "mutual", "exact", "recall", "formula", "set_aside_hubs", "rounds"),
             )
         },
     )
+
+
+def _signed(options: dict[str, Any]) -> Signed | None:
+    """Return the signatures that were asked for, if any were."""
+    window = _window(options)
+    if window is None and not any(map(is_given, ("bits", "seed"))):
+        return None
+    return Signed(options["bits"], options["seed"], window=window)
 
 
 def _weights(text: str | None) -> list[float] | None:
@@ -187,4 +204,7 @@ def _lines(report: LinkReport, job: Linker) -> list[str]:
             f"Signatures brought about {percent(report.recall)} of {of} together"
             f" (95 % interval {percent(low)} to {percent(high)}); --exact compares all"
         )
+    if report.plan is not None:
+        way = "all with all" if report.plan["method"] == "link exact" else "the nearest by signatures"
+        lines.append(f"Compared {way}: {Outcome(**report.plan)}")
     return lines

@@ -14,6 +14,7 @@ from sosie.errors import UsageError
 from sosie.kernels.vectors.dots import SparseRows, best_of_lists, list_rows, pair_products, pairs_of_lists
 from sosie.matches.check import MAX_PAIRS, check_pairs
 from sosie.parallel import ordered_map, spans
+from sosie.planner.constants.links import BACK, PAIR_BYTES
 from sosie.storage.room import Room
 from sosie.storage.size import show_size
 from sosie.types import F64, I64, Counters
@@ -23,8 +24,6 @@ _ENTRIES = 1 << 26  # columns of rows that are listed at a time, eight bytes eac
 _SHARE = 128  # ... and no more than a sixteenth of the memory that there is
 _SPAN = 1 << 7  # rows that one task asks
 _ROOM = 1 << 16  # pairs that a task has room for
-_PAIR = 56  # bytes of a pair while it is found, compared and ranked
-_BACK = 10  # of each target, sources that are compared with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ def nearest(views: Views, count: int, room: Room, by: Signed | None = None) -> C
         raise UsageError(f"at least 1 document is compared with each, got {count}")
     _check_room(views, count, room)
     if by is not None:
-        return _compared(views, by.nearest(views, count, _BACK, room), {"bits": by.bits}, room, recall=None)
+        return _compared(views, by.nearest(views, count, BACK, room), {"bits": by.bits}, room, recall=None)
     ahead = best_rows(views.source, views.target, views.width, count, room)
     back = best_rows(views.target, views.source, views.width, min(2, count), room)
     packed = np.unique(np.concatenate([_packed(ahead), _turned(_packed(back))]))
@@ -126,7 +125,7 @@ def similarities(views: Views, a: I64, b: I64, threads: int | None = None) -> F6
 def _check_room(views: Views, count: int, room: Room) -> None:
     """Refuse to hold more pairs than there is memory for, where there is a limit."""
     rows, others = len(views.source.offsets) - 1, len(views.target.offsets) - 1
-    needed = _PAIR * (rows * count + others * _BACK)
+    needed = PAIR_BYTES * (rows * count + others * BACK)
     if room.limit is not None and needed > room.limit // 2:
         raise UsageError(
             f"comparing {count:,} others with each of {rows:,} documents takes about {show_size(needed)} of memory:"

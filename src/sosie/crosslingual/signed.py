@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,31 +19,36 @@ from sosie.matches.chunks import Window
 from sosie.matches.join import join_signatures
 from sosie.matches.share import weighted_share
 from sosie.parallel import ordered_map, spans
+from sosie.planner.constants.links import LET_THROUGH
+from sosie.planner.methods.link_signatures import radius_for
 from sosie.signatures.projection import MAXIMUM_BITS
 from sosie.signatures.rows import trimmed
 from sosie.storage.room import Room
 from sosie.types import F64, I64, U64, Pairs, Signatures
 
 _SPAN = 1 << 18  # columns that one task signs
-_RECALL = 0.98  # of pairs exactly at a threshold that the radius lets through
 
 
 @dataclass(frozen=True)
 class Signed:
     """How candidates are found: by random projections of so many bits, and all pairs of them or a sliding window.
 
-    Among the nearest, all are compared over bit planes, which wins up to some millions of documents on each side.
+    Among the nearest, all are compared over bit planes, which wins up to some millions of documents on each side. From
+    a threshold on, the radius lets the share `recall` of the pairs exactly at it through.
     """
 
     bits: int = 1000
     seed: int = 0
     window: Window | None = field(default=None, kw_only=True)
+    recall: float = field(default=LET_THROUGH, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= MAXIMUM_BITS:
             raise UsageError(f"signatures have 1 to {MAXIMUM_BITS} bits, got {self.bits!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
             raise UsageError(f"seed must be from 0 to 2^32 - 1, got {self.seed!r}")
+        if not 0 < self.recall < 1:
+            raise UsageError(f"signatures let a share above 0 and below 1 through, got {self.recall!r}: compare all")
 
     def radius(self, least: float) -> int:
         """Return how many bits may differ so that nearly all pairs of this similarity are let through (Equation 5).
@@ -52,9 +56,7 @@ class Signed:
         >>> Signed(1000).radius(0.3)
         435
         """
-        apart = math.acos(min(max(least, -1.0), 1.0)) / math.pi
-        allowed = np.arange(self.bits + 1)
-        return int(np.searchsorted(bdtr(allowed, self.bits, apart), _RECALL))
+        return radius_for(self.bits, least, self.recall)
 
     def nearest(self, views: Views, ahead: int, back: int, room: Room) -> I64:
         """Return pairs of each source with its nearest targets and of each target with its nearest sources.

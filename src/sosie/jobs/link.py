@@ -40,9 +40,11 @@ class Linker(LinkSpec):
     Words are translated by a `dictionary` (or the path of a saved one), by one that is trained on `parallel` text, or
     by one that is learnt from the collections themselves; `translate` is a function that translates texts instead. All
     pairs of a similarity of at least `threshold` are links, or the best `k` of each source; `one_to_one` links each
-    document once at most, `mutual` only those that are each other's best. Candidates are found by signatures (`signed`)
-    and compared truly; with `exact` all pairs are compared. `set_aside_hubs` leaves out targets that are the best of
-    very many. `weights` are those of the three parts of a similarity, where not those of the dictionary are wanted.
+    document once at most, `mutual` only those that are each other's best. Candidates are found by signatures (`signed`;
+    `compared` of each source) and compared truly; with `exact` all pairs are compared, and so they are where that takes
+    no longer. A `recall` asks for a share of the links wanted, in the fastest way that finds it. `set_aside_hubs`
+    leaves out targets that are the best of very many. `weights` are those of the three parts of a similarity, where not
+    those of the dictionary are wanted.
     """
 
     def run(

@@ -13,13 +13,11 @@ from sosie.crosslingual.terms import Terms
 from sosie.crosslingual.views import Views
 from sosie.errors import UsageError
 from sosie.evaluation.sampling.interval import recall_interval
-from sosie.kernels.vectors.dots import SparseRows
+from sosie.jobs.planning.of_links import SAMPLE, rows_taken
 from sosie.report.summary import percent
 from sosie.shown import counted
 from sosie.storage.room import Room
-from sosie.types import offsets_of
 
-_SAMPLE = 400  # sources that are compared with all targets
 _NAMED = 3  # documents
 
 
@@ -88,8 +86,8 @@ def measured_recall(
     sources = np.flatnonzero(np.diff(views.source.offsets))
     if not len(sources):
         return None, None
-    sample = sources[:: max(-(-len(sources) // _SAMPLE), 1)]
-    best, products = best_rows(_taken(views.source, sample), views.target, views.width, k, room)
+    sample = sources[:: max(-(-len(sources) // SAMPLE), 1)]
+    best, products = best_rows(rows_taken(views.source, sample), views.target, views.width, k, room)
     pairs = compared.a << 32 | compared.b
     least = products[:, -1][:, None]
     wanted = best >= 0
@@ -113,13 +111,6 @@ def _found_equal(compared: Compared, sample: np.ndarray, least: np.ndarray, want
         for start, stop, bound in zip(starts.tolist(), stops.tolist(), least.tolist(), strict=True)
     ]
     return np.asarray(np.minimum(reached, wanted))
-
-
-def _taken(rows: SparseRows, which: np.ndarray) -> SparseRows:
-    sizes = np.diff(rows.offsets)[which]
-    ends = offsets_of(sizes)
-    places = np.arange(ends[-1]) + np.repeat(rows.offsets[which] - ends[:-1], sizes)
-    return SparseRows(ends, rows.columns[places], rows.weights[places])
 
 
 def _known(dictionary: Dictionary, source: Terms, target: Terms) -> tuple[float, float]:

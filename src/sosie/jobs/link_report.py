@@ -15,6 +15,7 @@ from sosie.crosslingual.dictionary import Dictionary
 from sosie.crosslingual.ranking import Ranked
 from sosie.crosslingual.sides import Read
 from sosie.crosslingual.views import Views, Weights
+from sosie.jobs.link_plan import LinkPlan
 from sosie.jobs.link_spec import LinkSpec
 from sosie.report.links import LinkReport, Links
 from sosie.report.timing import StageCost
@@ -26,7 +27,8 @@ _NAMED = 5  # hubs
 class Linked:
     """All that was made of two collections; `aside` says whether the hubs were set aside.
 
-    `recall` is that of the pairs `compared`, or one that was measured, and `interval` its own.
+    `recall` is that of the pairs `compared`, or one that was measured, and `interval` its own; comparing them has
+    `taken` so many seconds.
     """
 
     sides: tuple[Read, Read]
@@ -35,6 +37,8 @@ class Linked:
     weights: Weights
     views: Views
     compared: Compared
+    plan: LinkPlan
+    taken: float
     links: Ranked
     hubs: Hubs
     aside: bool
@@ -46,8 +50,9 @@ class Linked:
         """Return the links with their report."""
         few = np.flatnonzero(self.views.few[0]), np.flatnonzero(self.views.few[1])
         hubs = self._hubs()
+        outcome = self.plan.outcome(self.recall, self.taken)
         report = LinkReport(
-            parameters=spec.described(self.weights),
+            parameters=spec.described(self.weights, self.plan.by, self.plan.compared),
             documents={name: len(side.terms) for name, side in zip("ab", self.sides, strict=True)},
             left_out={name: {"few words": len(rows)} for name, rows in zip("ab", few, strict=True)},
             linked=int(np.count_nonzero(self.links.rank == 1)),
@@ -61,6 +66,7 @@ class Linked:
             counters=dict(self.compared.counters),
             recall=self.recall,
             interval=self.interval,
+            plan=None if outcome is None else outcome.to_dict(),
             stages=tuple(stages),
         )
         return Links(*self.sides, self.links, report, self.dictionary, few)

@@ -19,7 +19,6 @@ from sosie.jobs.inputs import StrPath
 from sosie.matches.sets.threshold import as_fraction
 
 BEST = 10  # links of each document, where neither a number nor a threshold is given
-COMPARED = 100  # of the most similar targets of each source, that are ranked
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,8 +35,9 @@ class LinkSpec:
     one_to_one: bool = False
     mutual: bool = False
     exact: bool = False
-    signed: Signed = field(default_factory=Signed)
-    compared: int = COMPARED
+    recall: float | None = None
+    signed: Signed | None = None
+    compared: int | None = None
     formula: Formula = "later"
     weights: Sequence[float] | None = None
     set_aside_hubs: bool = False
@@ -59,6 +59,8 @@ class LinkSpec:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise UsageError(f"{name} is a whole number from 1 on, got {value!r}")
+        if self.recall is not None:
+            self._check_recall(self.recall)
         if self.formula not in get_args(Formula):
             raise UsageError(f"the formula is one of {', '.join(get_args(Formula))}, got {self.formula!r}")
         if self.weights is not None:
@@ -71,8 +73,8 @@ class LinkSpec:
 
     @property
     def by(self) -> Signed | None:
-        """How candidates are found; None where all pairs are compared."""
-        return None if self.exact else self.signed
+        """How candidates are found, if they are; None where all pairs are compared."""
+        return None if self.exact else self.signed or Signed()
 
     @property
     def words_by(self) -> str:
@@ -84,27 +86,40 @@ class LinkSpec:
     def needs(self) -> list[str]:
         """What of `needs.json` is called."""
         learns = ["link learnt"] if self.words_by in ("parallel", "bootstrap") else []
+        signed = self.signed is not None or self.compared is not None
+        exact, either = self.exact or self.recall == 1, not signed and self.recall != 1 and not self.exact
         if self.wanted is not None:
-            return [*learns, "link exact" if self.exact else "link"]
-        if self.exact:
-            return [*learns, "link threshold exact"]
-        return [*learns, "link threshold" if self.signed.window is None else "link window"]
+            names = ("link", "link exact")
+        else:
+            windowed = self.signed is not None and self.signed.window is not None
+            names = ("link window" if windowed else "link threshold", "link threshold exact")
+        return [*learns, *(names if either else names[exact:][:1])]
 
-    def described(self, weights: Weights) -> dict[str, Any]:
-        """Return all of it as plain data, with the weights that were used."""
-        by = self.by
+    def described(self, weights: Weights, by: Signed | None, compared: int) -> dict[str, Any]:
+        """Return all of it as plain data, with the weights that were used and how documents were compared."""
         return {
             "threshold": self.threshold,
             "k": self.wanted,
             "one_to_one": self.one_to_one,
             "mutual": self.mutual,
-            "exact": self.exact,
+            "exact": by is None,
+            "recall": self.recall,
             "bits": None if by is None else by.bits,
             "seed": None if by is None else by.seed,
             "window": None if by is None or by.window is None else asdict(by.window),
-            "compared": self.compared,
+            "compared": compared,
             "formula": self.formula,
             "weights": dict(weights._asdict()),
             "set_aside_hubs": self.set_aside_hubs,
             "words_by": self.words_by,
         }
+
+    def _check_recall(self, recall: Any) -> None:
+        if isinstance(recall, bool) or not isinstance(recall, int | float) or not 0 < recall <= 1:
+            raise UsageError(f"recall must be above 0 and at most 1, as in 0.95; got {recall!r}")
+        if self.exact and recall < 1:
+            raise UsageError("exact compares all, so its recall is 1: leave recall or exact out")
+        if self.compared is not None and self.wanted is not None:
+            raise UsageError("recall says how many are compared: leave compared or recall out")
+        if self.signed is not None and recall == 1:
+            raise UsageError("signatures do not find all: leave recall=1 or signed out")

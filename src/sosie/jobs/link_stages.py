@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ from sosie.crosslingual.views import USUAL, Languages, Views, Weights, translate
 from sosie.documents.reading import Reading
 from sosie.jobs.dictionary import trained
 from sosie.jobs.link_alarms import language_alarms, measured_recall, oriented
+from sosie.jobs.link_plan import LinkPlan, plan_linking
 from sosie.jobs.link_report import Linked
 from sosie.jobs.link_spec import LinkSpec
 from sosie.report.links import Links
@@ -43,8 +45,12 @@ class Linking:
         with self.timing.stage("project"):
             views = self._views(both, sides[0], dictionary, weights)
         mapped = [array for rows in (views.source, views.target) for array in (rows.columns, rows.weights)]
+        with self.timing.stage("plan"):
+            plan = plan_linking(job, views, room)
+        began = time.perf_counter()
         with self.timing.stage("compare") as stage, within(room.limit, mapped):
-            compared = self._compare(views, replace(room, tell=_telling(stage)))
+            compared = self._compare(views, plan, replace(room, tell=_telling(stage)))
+        taken = time.perf_counter() - began
         with self.timing.stage("rank"):
             links, found, aside = self._rank(compared)
         recall, interval = compared.recall, compared.interval
@@ -58,6 +64,8 @@ class Linking:
             weights=weights,
             views=views,
             compared=compared,
+            plan=plan,
+            taken=taken,
             links=links,
             hubs=found,
             aside=aside,
@@ -122,12 +130,12 @@ class Linking:
         assert source.translated is not None
         return translated_views(both, source.translated, self.room, weights)
 
-    def _compare(self, views: Views, room: Room) -> Compared:
+    def _compare(self, views: Views, plan: LinkPlan, room: Room) -> Compared:
         job = self.job
         if job.wanted is None:
             assert job.threshold is not None
-            return above(views, job.threshold, room, job.by)
-        return nearest(views, max(job.compared, job.wanted), room, job.by)
+            return above(views, job.threshold, room, plan.by)
+        return nearest(views, plan.compared, room, plan.by)
 
     def _rank(self, compared: Compared) -> tuple[Ranked, Hubs, bool]:
         """Return the links that are wanted, the hubs among all, and whether these were set aside."""

@@ -75,6 +75,9 @@ class Facts:
     Of what is asked of an index: `nearest` is how far the k-th nearest row of a query is, `background` how far any two
     rows are apart; `volatile` says whether queries come with the sums behind their bits; `probed` is what was measured
     of probes: header bits, probes, recall.
+
+    Of two languages: `products` is how many additions the products of all pairs take, counted; `reached` is how many of
+    the nearest by signatures have to be compared for each of the most similar targets to be among them.
     """
 
     counted: bool = False
@@ -89,6 +92,8 @@ class Facts:
     background: Spread | None = None
     volatile: bool = False
     probed: tuple[tuple[int, int, float], ...] = ()
+    products: float | None = None
+    reached: Spread | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data."""

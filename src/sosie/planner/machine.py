@@ -23,6 +23,7 @@ from sosie.planner.constants.cluster import CLUSTER
 from sosie.planner.constants.constant import Constant
 from sosie.planner.constants.documents import DOCUMENTS
 from sosie.planner.constants.joins import JOINS
+from sosie.planner.constants.links import LINKS
 from sosie.planner.constants.search import SEARCH
 
 PROGRAM = 250_000_000  # bytes that the program itself takes, with the libraries that a job loads
@@ -38,6 +39,7 @@ CONSTANTS: dict[str, Constant] = {
     "threads": Constant("how many times faster two threads are than one", 1.9),
     **SEARCH,
     **JOINS,
+    **LINKS,
     **DOCUMENTS,
     **CLUSTER,
 }

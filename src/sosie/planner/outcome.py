@@ -24,7 +24,7 @@ class Outcome:
 
     method: str
     parameters: Mapping[str, Any] | None = None
-    asked: float = 1.0
+    asked: float | None = 1.0
     predicted: float | None = None
     measured: float | None = None
     predicted_seconds: float | None = None
@@ -36,7 +36,7 @@ class Outcome:
     def of(
         cls,
         candidate: Candidate,
-        asked: float,
+        asked: float | None,
         *,
         measured: float | None = None,
         seconds: float | None = None,

@@ -27,7 +27,8 @@ class LinkReport(JobReport):
     """How documents of two languages were linked: parameters, counts, alarms, and the recall as far as it is known.
 
     `recall` is the share of the links wanted that was found: of all pairs above the threshold, or of the most similar
-    targets of each source; None where nothing is known. `left_out` counts documents of both sides by reason.
+    targets of each source; None where nothing is known. `left_out` counts documents of both sides by reason. `plan` has
+    how documents were compared, and what was expected of it beside what happened.
     """
 
     format: str = "sosie-link"
@@ -46,6 +47,7 @@ class LinkReport(JobReport):
     counters: dict[str, int]
     recall: float | None = None
     interval: tuple[float, float] | None = None
+    plan: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
