@@ -25,7 +25,8 @@ class Wish:
     `rows` are documents, or signatures of `bits`. `others` are what is held against them: the second collection of a
     join, the queries of a search, the rows of a batch; 0 where a collection is joined with itself. Documents are wanted
     above a `threshold`, signatures within a `radius` or as the `k` nearest. Queries come in one batch, or with `single`
-    one after the other.
+    one after the other. Documents are compared by a `measure` of features that have a `weighting`; the results of
+    a de-duplication are checked on a sample and written, or else only found (`written`).
 
     >>> Wish(task="join", rows=10**6, bits=64, radius=3).exact
     True
@@ -39,6 +40,8 @@ class Wish:
     k: int | None = None
     threshold: float | None = None
     measure: str = "jaccard"
+    weighting: str = "binary"
+    written: bool = True
     recall: float = 1.0
     memory: int | None = None
     seconds: float | None = None
