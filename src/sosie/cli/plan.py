@@ -16,12 +16,23 @@ from sosie.jobs.planning.plan import Planning
 from sosie.planner.command import commands
 from sosie.planner.curve import plot, trade_offs
 from sosie.planner.explain import constants, explain
-from sosie.planner.wish import MEASURES, Task
+from sosie.planner.wish import MEASURES, WEIGHTINGS, Task
 from sosie.report.timing import Progress
 from sosie.storage.output_file import check_file, output_file
 
 HEADINGS = {
-    "What is planned": ("task", "rows", "bits", "radius", "k", "queries", "single", "similarity", "measure"),
+    "What is planned": (
+        "task",
+        "rows",
+        "bits",
+        "radius",
+        "k",
+        "queries",
+        "single",
+        "similarity",
+        "measure",
+        "weighting",
+    ),
     "What it may cost": ("recall", "memory", "time"),
     "What else is told": ("threshold", "svg", "overwrite", "machine", "measure_again"),
     "Running": ("threads", "quiet", "as_json", "config"),
@@ -74,6 +85,13 @@ class PlanCommand(HeadedCommand):
     show_default=True,
     help="Documents: what similar means.",
 )
+@click.option(
+    "--weighting",
+    type=click.Choice(WEIGHTINGS),
+    default="binary",
+    show_default=True,
+    help="Documents: how features weigh, for the cosine.",
+)
 @click.option("--recall", type=float, default=1.0, show_default=True, help="The share of all that has to be found.")
 @click.option("--memory", metavar="SIZE", help="Most memory, as in 4GB. [default: what this machine has]")
 @click.option("--time", metavar="TIME", help="Most time, as in 60s, 5min or 2h. [default: no limit]")
@@ -124,7 +142,7 @@ def _check(inputs: tuple[str, ...], options: dict[str, Any]) -> None:
     planned = [name for name in (*ASKED, "svg") if is_given(name)]
     if len(instead) > 1:
         raise UsageError("--machine and --threshold tell different things: give one of the two")
-    if instead and planned and not (instead == ["threshold"] and set(planned) <= {"measure"}):
+    if instead and planned and not (instead == ["threshold"] and set(planned) <= {"measure", "weighting"}):
         raise UsageError(f"--{planned[0]} is for a plan: leave it out, or --{instead[0]}")
     if options["machine"] and inputs:
         raise UsageError(f"{inputs[0]}: --machine tells of this machine, not of documents: leave one of the two out")

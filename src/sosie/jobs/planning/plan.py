@@ -37,6 +37,7 @@ def plan(
     k: int | None = None,
     similarity: float | None = None,
     measure: str = "jaccard",
+    weighting: str = "binary",
     shingles: Shingles | None = None,
     queries: int | str | None = None,
     single: bool = False,
@@ -66,6 +67,7 @@ def plan(
         k=k,
         similarity=similarity,
         measure=measure,
+        weighting=weighting,
         shingles=shingles,
         queries=queries,
         single=single,
@@ -87,6 +89,7 @@ class Planning:
     k: int | None = None
     similarity: float | None = None
     measure: str = "jaccard"
+    weighting: str = "binary"
     shingles: Shingles | None = None
     queries: int | str | None = None
     single: bool = False
@@ -99,9 +102,7 @@ class Planning:
         memory = as_size(self.memory)
         if memory is not None and memory <= PROGRAM:
             least = show_size(PROGRAM)
-            raise UsageError(
-                f"memory: {show_size(memory)} are too little for the program: allow more than {least}"
-            )
+            raise UsageError(f"memory: {show_size(memory)} are too little for the program: allow more than {least}")
         notes: tuple[str, ...] = ()
         if memory is None:
             memory = physical_memory()
@@ -151,6 +152,7 @@ class Planning:
             rows=rows,
             others=others,
             measure=self.measure,
+            weighting=self.weighting,
             recall=self.recall,
             memory=memory,
             seconds=as_seconds(self.time),
