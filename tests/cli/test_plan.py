@@ -118,7 +118,11 @@ def test_the_machine_is_measured_when_it_is_asked_for(monkeypatch):
         (["--machine", "--rows", "5"], "--rows is for a plan"),
         (["--threshold", "docs.jsonl", "--recall", "0.9"], "--recall is for a plan"),
         (["--measure-again"], "--measure-again is for --machine"),
-        (["--overwrite"], "--overwrite is for --svg"),
+        (["--page", "x.html", "--rows", "5"], "--page is for --threshold"),
+        (["SIGNATURES", "--threshold"], "a threshold is of documents"),
+        (["docs.jsonl", "--radius", "3"], "sign the documents first"),
+        (["docs.jsonl", "--rows", "3"], "rows: the documents say that themselves"),
+        (["--overwrite"], "--overwrite is for --svg or --page"),
         (["--rows", "5", "--single"], "a search is of signatures"),
         (
             ["--rows", "5", "--queries", "5", "--bits", "9", "--radius", "1", "--similarity", "0.5"],
