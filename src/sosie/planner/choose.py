@@ -9,8 +9,9 @@ from itertools import combinations
 from sosie.errors import UsageError
 from sosie.planner.estimate import Candidate
 from sosie.planner.facts import Facts
+from sosie.planner.limits import LIMITS, Limit, missed
 from sosie.planner.machine import Machine
-from sosie.planner.plan import LIMITS, Limit, Nearest, Plan, missed
+from sosie.planner.plan import Nearest, Plan
 from sosie.planner.registry import METHODS, Method, candidates
 from sosie.planner.wish import Wish
 
@@ -34,17 +35,24 @@ def choose(wish: Wish, facts: Facts, machine: Machine, methods: Mapping[str, Met
         equal = [each for each in fitting if each.estimate.seconds <= EQUAL * fastest]
         chosen = min(equal, key=lambda each: (not each.exact, names.index(each.method), *_cost(each)))
         fitting.remove(chosen)
-        return _plan(wish, facts, machine, [chosen, *fitting, *(each for each in found if missed(wish, each))], chosen)
+        return _plan(wish, facts, machine, [chosen, *fitting, *_ranked(wish, found)], chosen)
     for recall in (recall for recall in LESS if recall < wish.recall):
         found += candidates(replace(wish, recall=recall), facts, machine, table)
     if not found:
-        raise UsageError(f"no method answers this {wish.task}: {', '.join(table)} were considered")
-    found = _distinct(sorted(found, key=_cost))
+        considered = ", ".join(name for name, method in table.items() if wish.task in method.tasks)
+        raise UsageError(f"no method answers this {wish.task}: {considered or 'none'} considered")
+    found = _ranked(wish, _distinct(found))
     return replace(_plan(wish, facts, machine, found, None), nearest=_nearest(wish, found))
 
 
 def _plan(wish: Wish, facts: Facts, machine: Machine, ranked: Sequence[Candidate], chosen: Candidate | None) -> Plan:
     return Plan(wish=wish, facts=facts, machine=machine, candidates=tuple(ranked), chosen=chosen)
+
+
+def _ranked(wish: Wish, found: Sequence[Candidate]) -> list[Candidate]:
+    """Return those that do not meet a wish: by what they cost if they find enough, the others by their recall."""
+    missing = [each for each in found if missed(wish, each)]
+    return sorted(missing, key=lambda each: (max(wish.recall - each.estimate.recall, 0), *_cost(each)))
 
 
 def _cost(candidate: Candidate) -> tuple[float, int]:

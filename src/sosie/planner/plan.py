@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from html import escape
+from typing import Any
 
-from sosie.errors import UsageError
 from sosie.planner.estimate import Candidate
+from sosie.planner.explain import explain
 from sosie.planner.facts import Facts
-from sosie.planner.machine import PROGRAM, Machine
+from sosie.planner.limits import Limit
+from sosie.planner.machine import Machine
 from sosie.planner.wish import Wish
-
-Limit = Literal["recall", "memory", "seconds"]
-LIMITS: tuple[Limit, ...] = ("recall", "memory", "seconds")
+from sosie.shown import printable
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,13 @@ class Nearest:
     candidate: Candidate
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Plan:
     """What was asked, what is known of the data and the machine, and the candidates, the best one first.
 
-    Those that meet the wish come first. `chosen` is None where none does: then `nearest` has those that could be had
-    instead, one for each limit that may give way.
+    Those that meet the wish come first, then those that reach the recall. `chosen` is None where none meets it: then
+    `nearest` has those that could be had instead, one for each limit that may give way. `notes` say where limits come
+    from that nobody asked for.
     """
 
     wish: Wish
@@ -38,6 +39,14 @@ class Plan:
     candidates: tuple[Candidate, ...]
     chosen: Candidate | None
     nearest: tuple[Nearest, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(map(printable, explain(self)))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return f"<pre>{escape(repr(self))}</pre>"
 
     def giving_way(self, limit: Limit) -> Candidate | None:
         """Return what is taken if a limit may give way, the others as far as they can be kept: `chosen`, if it is had.
@@ -67,32 +76,6 @@ class Plan:
             "machine": {"cpu": self.machine.cpu, "measured": self.machine.measured},
             "chosen": self.chosen and self.chosen.to_dict(),
             "nearest": [{"limits": list(near.limits), **near.candidate.to_dict()} for near in self.nearest],
+            "notes": list(self.notes),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
         }
-
-
-def missed(wish: Wish, candidate: Candidate) -> tuple[Limit, ...]:
-    """Return the limits of a wish that a candidate does not keep.
-
-    The program itself counts as memory; what is mapped does not, since the system takes it back when it needs to.
-    """
-    found = candidate.estimate
-    return tuple(
-        limit
-        for limit, over in zip(
-            LIMITS,
-            (
-                found.recall < wish.recall,
-                wish.memory is not None and PROGRAM + found.bytes.heap > wish.memory,
-                wish.seconds is not None and found.seconds > wish.seconds,
-            ),
-            strict=True,
-        )
-        if over
-    )
-
-
-def check_limits(wish: Wish) -> None:
-    """Refuse a limit of memory that the program itself is beyond."""
-    if wish.memory is not None and wish.memory <= PROGRAM:
-        raise UsageError(f"{wish.memory:,} bytes of memory are less than the program itself takes, {PROGRAM:,}")
