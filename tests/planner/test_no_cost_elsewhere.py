@@ -46,13 +46,6 @@ STILL = {
         "BUSY_FEATURE_BYTES",
     ),
     "jobs/warm.py": ("COMPILER_BYTES",),
-    "matches/block_tables.py": ("_WORD_BYTES",),
-    "matches/blocks.py": ("_TABLES", "_SORT"),
-    "matches/equal/copies.py": ("_ROW_BYTES",),
-    "matches/equal/written.py": ("_PAIR_BYTES",),
-    "matches/join.py": ("SORTED_ROW", "TILED"),
-    "matches/key_tables.py": ("_ROW_BYTES",),
-    "matches/scan.py": ("PROGRAM",),
 }
 
 
