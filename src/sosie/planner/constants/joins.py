@@ -18,7 +18,7 @@ JOINS: dict[str, Constant] = {
     "word pair": Constant("two signatures of one word compared in a block table", 0.075),
     "word scan": Constant("a signature of one word read to find the rows of a piece of a table", 2.5),
     "hashed row": Constant("a signature of several words in a block table", {128: 75, 256: 90, 1024: 130}),
-    "hashed pair": Constant("two signatures of several words compared in a block table", {128: 1.9, 256: 2.0, 1024: 4.0}),
+    "hashed pair": Constant("two signatures of several words compared in a block table", {128: 1.9, 256: 2, 1024: 4}),
     "hashed scan": Constant(
         "a signature of several words read to find the rows of a piece of a table", {128: 5, 256: 9, 1024: 35}
     ),
