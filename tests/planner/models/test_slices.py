@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +26,7 @@ def test_slices_are_those_of_the_index(bits, width):
 def apart(bits, width, flipped):
     """Return in how many bits each slice differs."""
     edges = np.cumsum([0, *slice_widths(bits, width)])
-    return np.stack([flipped[:, low:high].sum(axis=1) for low, high in zip(edges[:-1], edges[1:], strict=True)], 1)
+    return np.stack([flipped[:, low:high].sum(axis=1) for low, high in pairwise(edges)], 1)
 
 
 def with_flips(bits, distance, count):

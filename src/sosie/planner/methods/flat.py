@@ -63,10 +63,10 @@ def least_room(rows: int, bits: int) -> int:
     return rows * planes_of(bits) // 8
 
 
-def workers(planes: int, blocks: int, threads: int) -> int:
+def workers_for(planes: int, blocks: int, threads: int) -> int:
     """Return how many threads are worth starting to count so many planes in each of some blocks.
 
-    >>> workers(64, 100, 8), workers(64 * 64, 10_000, 8)
+    >>> workers_for(64, 100, 8), workers_for(64 * 64, 10_000, 8)
     (1, 8)
     """
     return min(threads, 1 + planes * blocks // WORTH_A_THREAD)
@@ -98,7 +98,7 @@ def scanning(asked: Asked, machine: Machine, queries: float, together: float, bo
     else:
         found = asked.k * (1 + math.log(max(rows / asked.k, 1))) * machine.ns("scan.take")
     blocks = blocks_of(rows, BLOCK)
-    threads = workers(math.ceil(together) * planes_of(bits), blocks, asked.wish.threads)
+    threads = workers_for(math.ceil(together) * planes_of(bits), blocks, asked.wish.threads)
     return queries * (machine.ns("scan.query") + max(counting, reading) / machine.speedup(threads) + found)
 
 

@@ -36,7 +36,7 @@ _BREADTHS = range(5)
 _COMPARED = (100, 1000)
 
 
-def lists_made_anew(listed: int, width: int, latest: int) -> bool:
+def made_anew(listed: int, width: int, latest: int) -> bool:
     """Say whether so many latest rows, which are in no list, are too many beside the rows and the lists there are."""
     return latest > max(listed // LATEST, (1 << width) // SPARSE)
 
