@@ -90,7 +90,8 @@ def parameters(candidate: Candidate) -> str:
 
 def known(wish: Wish, facts: Facts) -> list[str]:
     """Return what is counted of the data, and what is assumed; of documents what most of them share, too."""
-    rows, said = "documents" if wish.bits is None else "signatures", _known(wish, facts)
+    of_documents = wish.bits is None or wish.task == "link"
+    rows, said = "documents" if of_documents else "signatures", _known(wish, facts)
     if not facts.counted:
         return [f"Assumed, because no {rows} were given: {said}."]
     if (corpus := facts.corpus) is None:
@@ -104,6 +105,8 @@ def known(wish: Wish, facts: Facts) -> list[str]:
 
 
 def _known(wish: Wish, facts: Facts) -> str:
+    if wish.task == "link":
+        return "how long documents are, and how many words they share"
     if wish.bits is None:
         said = f"{facts.features:,.0f} features and {facts.text_bytes:,.0f} bytes of text in each"
         if facts.corpus is None or facts.corpus.pairs is None:
