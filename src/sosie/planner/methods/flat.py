@@ -17,7 +17,7 @@ from sosie.planner.wish import Wish
 BLOCK = 512  # rows whose planes lie together
 UNIT = 32  # planes: their number is a multiple of that
 TILE = 64  # queries that share a pass over the rows
-_CHUNK = 512  # planes that are counted before it is asked whether a row can be near
+CHUNK = 512  # planes that are counted before it is asked whether a row can be near
 _WIDEST = 16384  # bits
 
 
@@ -79,10 +79,10 @@ def counted_share(bits: int, bound: float) -> float:
     (0.5, 1.0, 1.0)
     """
     planes, counted, chance = planes_of(bits), 0.0, 1.0
-    for first in range(0, planes, _CHUNK):
+    for first in range(0, planes, CHUNK):
         if first:
             chance *= 1 - (1 - at_most(first, 0.5, math.floor(bound))) ** BLOCK
-        counted += chance * min(_CHUNK, planes - first)
+        counted += chance * min(CHUNK, planes - first)
     return counted / planes
 
 
