@@ -26,6 +26,7 @@ SAID = re.compile(
 # No costs of a machine, each with the reason.
 OTHERS = {
     "crosslingual/beads.py": "what an alignment of paragraphs is worth, by the paper: it decides the answer",
+    "documents/parquet/read.py": "how much is read so that a sample comes from all over: it decides which rows that are",
     "index/flips.py": "how likely bits flip is called their cost, as in the literature",
     "kernels/tables/vosh.py": "the same",
     "kernels/text/elements.py": "units of work by which a page is refused: other pages would be, on another machine",
@@ -46,13 +47,6 @@ STILL = {
         "BUSY_FEATURE_BYTES",
     ),
     "jobs/warm.py": ("COMPILER_BYTES",),
-    "matches/block_tables.py": ("_WORD_BYTES",),
-    "matches/blocks.py": ("_TABLES", "_SORT"),
-    "matches/equal/copies.py": ("_ROW_BYTES",),
-    "matches/equal/written.py": ("_PAIR_BYTES",),
-    "matches/join.py": ("SORTED_ROW", "TILED"),
-    "matches/key_tables.py": ("_ROW_BYTES",),
-    "matches/scan.py": ("PROGRAM",),
 }
 
 

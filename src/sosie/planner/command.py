@@ -32,7 +32,9 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = (), more:
     """
     given, name = dict(candidate.parameters), _NAMES.get(candidate.method, candidate.method)
     if wish.task == "dedup":
-        options = {"threshold": wish.threshold, "similarity": wish.measure if wish.measure != "jaccard" else None}
+        options: dict[str, Any] = {"threshold": wish.threshold}
+        options |= {} if wish.measure == "jaccard" else {"similarity": wish.measure}
+        options |= {} if wish.weighting == "binary" else {"weighting": wish.weighting}
         return [_line("dedup", inputs or ["DOCUMENTS"], "OUT", options | {"method": name} | given, more)]
     if wish.task == "join":
         both = ["--with", "OTHERS"] if wish.others else []

@@ -9,6 +9,7 @@ from sosie.errors import UsageError
 
 Task = Literal["dedup", "join", "search", "batch", "link"]
 MEASURES = ("jaccard", "cosine", "containment")
+WEIGHTINGS = ("binary", "tf", "tf-idf", "bm25")
 MOST_ROWS = 10**13  # more is on no machine, and on no cluster that this planner knows
 MOST_BITS = 10**6
 # The numbers of a wish that are whole, with the least and the most that each may be.
@@ -49,9 +50,11 @@ class Wish:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        for name, among in (("task", get_args(Task)), ("measure", MEASURES)):
+        for name, among in (("task", get_args(Task)), ("measure", MEASURES), ("weighting", WEIGHTINGS)):
             if getattr(self, name) not in among:
                 raise UsageError(f"{name} must be one of {', '.join(among)}, got {getattr(self, name)!r}")
+        if self.weighting != "binary" and self.measure != "cosine":
+            raise UsageError(f"weights are for the cosine; {self.measure} compares sets: leave the weighting out")
         for name, least, most in _WHOLE:
             _check_whole("queries" if name == "others" else name, getattr(self, name), least, most)
         _check_share("recall", self.recall, "0.95")
