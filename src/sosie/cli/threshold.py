@@ -1,57 +1,21 @@
-"""`sosie plan --threshold`: what a person needs to choose a threshold, in the terminal, as JSON or as a page."""
+"""`sosie plan --threshold`: what a person needs to choose a threshold, in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from sosie.cli import reading
-from sosie.cli.say import say, say_json
-from sosie.documents.source import Source
-from sosie.errors import UsageError
-from sosie.jobs.planning.threshold import advise
+from sosie.cli.say import say
 from sosie.report.examples import Example
 from sosie.report.panels import four_digits
 from sosie.report.threshold_advice import NearPairs, ThresholdAdvice, share_of
-from sosie.report.timing import Progress
-from sosie.storage.output_file import check_file
 
 _WIDTH = 50  # of the longest bar
 _ID, _SAID = 60, 100  # characters of an id, and of what differs, in one line
 
 
-def run(inputs: tuple[str, ...], options: Mapping[str, Any], shown: Progress) -> tuple[ThresholdAdvice, str]:
-    """Look at documents as the options say, and write the page that is asked for; return what to run, too."""
-    output = options["output"]
-    if output is not None:
-        check_file(output, options["overwrite"])
-    given, shingles = reading.given(inputs, options)
-    if not isinstance(given, Source):
-        raise UsageError(f"{inputs[0]}: holds signatures; --threshold looks at documents and at what differs in them")
-    advice = advise(
-        given,
-        shingles=shingles,
-        similarity=options["measure"],
-        memory=options["memory"],
-        threads=options["threads"],
-        progress=shown,
-    )
-    command = advice.command(inputs, reading.typed(options))
-    if output is not None:
-        advice.write_page(output, command=command, overwrite=options["overwrite"])
-    return advice, command
-
-
-def show(advice: ThresholdAdvice, command: str, output: str | None = None) -> None:
+def show(advice: ThresholdAdvice, command: str) -> None:
     """Print what was found: the similarities as bars, the valley, who goes, pairs with what differs, the command."""
-    say(*_lines(advice), "To run it:", "", f"  {command}")
-    if output is not None:
-        say("", f"Written to {output}")
-
-
-def show_json(advice: ThresholdAdvice, command: str) -> None:
-    """Print the same as JSON."""
-    say_json({**advice.to_dict(), "command": command})
+    say(*_lines(advice), *(["To run it:", "", f"  {command}"] if advice.documents else []))
 
 
 def _lines(advice: ThresholdAdvice) -> Iterator[str]:
@@ -100,14 +64,14 @@ def _pairs(advice: ThresholdAdvice) -> Iterator[str]:
         return
     yield "Pairs nearest to each threshold, with the words that only one of the two has:"
     yield ""
-    for each in advice.near:
-        yield from _near(advice, each)
+    for threshold, _, near in advice.alike:
+        yield from _near(advice, threshold, near)
 
 
-def _near(advice: ThresholdAdvice, near: NearPairs) -> Iterator[str]:
+def _near(advice: ThresholdAdvice, threshold: str, near: NearPairs) -> Iterator[str]:
     for said, pairs in (("above", near.above), ("below", near.below)):
         for pair in pairs:
-            yield f"{near.threshold:>12g} {said}  {four_digits(pair.similarity)}  {_name(advice, pair)}"
+            yield f"{threshold:>12} {said}  {four_digits(pair.similarity)}  {_name(advice, pair)}"
             for sign, words in zip("-+", advice.differing(pair), strict=True):
                 yield f"{'':>12} {sign} {_cut(words, _SAID) or '(nothing)'}"
     yield ""

@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from typing import Any
 
 from sosie.evaluation.thresholds.going import Going
@@ -65,6 +66,22 @@ class ThresholdAdvice(JobReport):
     def edges(self) -> tuple[float, ...]:
         """Where the steps of `nearest` begin."""
         return (0.0, *(step / BINS for step in range(LEAST, BINS)))
+
+    @property
+    def alike(self) -> list[tuple[str, bool, NearPairs]]:
+        """The pairs of `near`, once for neighbouring thresholds that have the same: as "0.8" or as "0.5 to 0.7".
+
+        With it, whether the proposed threshold is among them.
+        """
+        runs = [list(run) for _, run in groupby(self.near, key=lambda each: (each.below, each.above))]
+        return [
+            (
+                f"{run[0].threshold:g}" + (f" to {run[-1].threshold:g}" if len(run) > 1 else ""),
+                any(each.threshold == self.threshold for each in run),
+                run[0],
+            )
+            for run in runs
+        ]
 
     @property
     def code(self) -> bool:

@@ -113,21 +113,20 @@ def _share(going: Going) -> str:
 def _pairs(advice: ThresholdAdvice) -> str:
     if not any(each.below or each.above for each in advice.near):
         return "<p>None: no sampled document has another with a similarity of 0.3 or more.</p>\n"
-    parts = "".join(_near(advice, each) for each in advice.near)
+    parts = "".join(_near(advice, *each) for each in advice.alike)
     return (
         "<p>Of the sampled documents. If the pairs above a threshold are duplicates to you and those below are not, it"
         f" is yours.</p>\n{LEGEND}{parts}"
     )
 
 
-def _near(advice: ThresholdAdvice, near: NearPairs) -> str:
-    here = near.threshold == advice.threshold
+def _near(advice: ThresholdAdvice, threshold: str, here: bool, near: NearPairs) -> str:
     parts = []
     for said, pairs in (("Just above", near.above), ("Just below", near.below)):
         panels = "\n".join(_panel(advice, pair, here and place == 0) for place, pair in enumerate(pairs))
         parts.append(f"<h4>{said}</h4>\n{panels or '<p>There is none.</p>'}\n")
     return (
-        f'<details class="cluster"{" open" if here else ""}><summary><b>{near.threshold:g}</b></summary>\n'
+        f'<details class="cluster"{" open" if here else ""}><summary><b>{threshold}</b></summary>\n'
         f"{''.join(parts)}</details>\n"
     )
 
