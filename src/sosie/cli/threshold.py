@@ -19,7 +19,7 @@ def show(advice: ThresholdAdvice, command: str) -> None:
 
 
 def _lines(advice: ThresholdAdvice) -> Iterator[str]:
-    yield f"{advice.documents:>12,} documents"
+    yield f"{advice.documents:>12,} {'document' if advice.documents == 1 else 'documents'}"
     if advice.rejected:
         yield f"{advice.rejected:>12,} rejected"
     if advice.wordless:

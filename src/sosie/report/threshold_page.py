@@ -59,7 +59,7 @@ def _nearest(advice: ThresholdAdvice) -> str:
     shaded = " The valley is shaded." if valley else ""
     low = f"{advice.nearest[0]:,} of {advice.sampled:,}"
     return (
-        "<figure><figcaption>documents by the similarity of their nearest other one, in steps of 0.05; the last bar"
+        "<figure><figcaption>Documents by the similarity of their nearest other one, in steps of 0.05; the last bar"
         f" holds those of similarity 1.{shaded}</figcaption>{chart}</figure>\n"
         f'<p class="note">Not drawn: {low} documents, whose nearest one is below 0.3.</p>\n'
         '<details><summary>The same as a table</summary><table><tr><th>similarity from</th><th class="number">'
