@@ -97,7 +97,7 @@ class ThresholdAdvice(JobReport):
             "nearest": [{"from": edge, "documents": n} for edge, n in zip(self.edges, self.nearest, strict=True)],
             "valley": None if self.valley is None else asdict(self.valley),
             "related": None if self.related is None else asdict(self.related),
-            "going": [asdict(each) for each in self.going],
+            "going": [{**asdict(each), "interval": list(each.interval)} for each in self.going],
             "near": [
                 {
                     "threshold": each.threshold,

@@ -127,13 +127,19 @@ def _nearest(pairs: VerifiedPairs, reaches: Bools) -> Near:
 
 def _least(pairs: VerifiedPairs, how_far: F64) -> VerifiedPairs:
     """Return the first pairs by how far they are, the lower row first, each once; of equally far ones by their rows."""
-    low, high = np.minimum(pairs.a, pairs.b), np.maximum(pairs.a, pairs.b)
-    order = np.lexsort((high, low, how_far))[: 2 * _KEPT]
-    again = np.concatenate(
-        [np.zeros(min(len(order), 1), np.bool_), (np.diff(low[order]) == 0) & (np.diff(high[order]) == 0)]
-    )
+    most = 2 * _KEPT  # a pair of two probes is there twice
+    packed = np.minimum(pairs.a, pairs.b) << 32 | np.maximum(pairs.a, pairs.b)
+    if len(packed) > most:
+        bound = np.partition(how_far, most - 1)[most - 1]
+        nearer, tied = np.flatnonzero(how_far < bound), np.flatnonzero(how_far == bound)
+        if len(tied) > most:
+            tied = tied[np.argpartition(packed[tied], most - 1)[:most]]
+        some = np.concatenate([nearer, tied])
+        pairs, how_far, packed = pairs.take(some), how_far[some], packed[some]
+    order = np.lexsort((packed, how_far))
+    again = np.concatenate([np.zeros(min(len(order), 1), np.bool_), np.diff(packed[order]) == 0])
     order = order[~again][:_KEPT]
-    return replace(pairs.take(order), a=low[order], b=high[order])
+    return replace(pairs.take(order), a=packed[order] >> 32, b=packed[order] & 0xFFFFFFFF)
 
 
 def _joined(one: Near, other: Near) -> Near:

@@ -29,6 +29,7 @@ from sosie.jobs.work import open_inputs, working
 from sosie.matches.candidates import Exact
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import Measure
+from sosie.report.check import BUDGET
 from sosie.report.examples import Example
 from sosie.report.panels import CHARACTERS
 from sosie.report.threshold_advice import NearPairs, ThresholdAdvice
@@ -41,8 +42,7 @@ from sosie.types import I64, VerifiedPairs
 SAMPLE = 2000
 THRESHOLDS = tuple(Fraction(step, 20) for step in (10, 12, 14, 16, 18, 19))
 USUAL = Fraction(4, 5)
-SEARCHED = 1 << 28  # features that the search of the sample may look at
-JOINED = 1 << 32  # ... and the join of all documents, beyond which who goes is estimated
+JOINED = 1 << 32  # features that the join of all documents may look at; beyond, who goes is estimated
 
 
 def plan_threshold(
@@ -154,7 +154,7 @@ class _Compared:
         drawn = draw(rows, size, seed)
         if len(groups):
             whole = Comparison(sets_of(self.collection.features)[0], self.collapsed.similarity)
-            drawn = affordable(whole, groups, drawn, LEAST + MARGIN, SEARCHED)
+            drawn = affordable(whole, groups, drawn, LEAST + MARGIN, BUDGET)
         return nearest_of(self.distinct, groups, drawn, rows, self.room.threads)
 
     def going(self, found: Neighbours, thresholds: list[Fraction]) -> list[Going]:
