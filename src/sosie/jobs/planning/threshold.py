@@ -42,7 +42,7 @@ from sosie.types import I64, VerifiedPairs
 SAMPLE = 2000
 THRESHOLDS = tuple(Fraction(step, 20) for step in (10, 12, 14, 16, 18, 19))
 USUAL = Fraction(4, 5)
-JOINED = 1 << 32  # features that the join of all documents may look at; beyond, who goes is estimated
+JOINED = 1 << 28  # features that the join of all documents may look at; beyond, who goes is estimated
 
 
 def plan_threshold(
