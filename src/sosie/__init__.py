@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from sosie.jobs.link import Linker as Linker
     from sosie.jobs.link import link as link
     from sosie.jobs.planning.plan import plan as plan
+    from sosie.jobs.planning.threshold import plan_threshold as plan_threshold
     from sosie.matches.candidates import Exact as Exact
     from sosie.matches.candidates import Identical as Identical
     from sosie.matches.chunks import Window as Window
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from sosie.planner.plan import Plan as Plan
     from sosie.report.deduplication import Deduplication as Deduplication
     from sosie.report.links import Links as Links
+    from sosie.report.threshold_advice import ThresholdAdvice as ThresholdAdvice
     from sosie.search.files import load_text_index as load_text_index
     from sosie.search.text_index import TextIndex as TextIndex
     from sosie.signatures.files import load_signatures as load_signatures
@@ -144,6 +146,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "StorageError": "sosie.errors",
     "TextIndex": "sosie.search.text_index",
     "TermCounts": "sosie.features.frequencies",
+    "ThresholdAdvice": "sosie.report.threshold_advice",
     "UsageError": "sosie.errors",
     "VerifiedPairs": "sosie.types",
     "Window": "sosie.matches.chunks",
@@ -156,6 +159,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "load_signatures": "sosie.signatures.files",
     "passages": "sosie.text.passages",
     "plan": "sosie.jobs.planning.plan",
+    "plan_threshold": "sosie.jobs.planning.threshold",
     "load_signer": "sosie.signatures.files",
     "load_text_index": "sosie.search.files",
     "save_signatures": "sosie.signatures.files",

@@ -26,21 +26,12 @@ SAID = re.compile(
 # No costs of a machine, each with the reason.
 OTHERS = {
     "crosslingual/beads.py": "what an alignment of paragraphs is worth, by the paper: it decides the answer",
-    "documents/parquet/read.py": "how much is read so that a sample comes from all over, which decides what is in it",
     "index/flips.py": "how likely bits flip is called their cost, as in the literature",
     "kernels/tables/vosh.py": "the same",
     "kernels/text/elements.py": "units of work by which a page is refused: other pages would be, on another machine",
     "kernels/machine/side_by_side.py": "kernels are below the planner; what it decides is how compiling is shared",
     "kernels/sets/best.py": "kernels are below the planner; the answer of a loop that looks at all rows is the same",
     "storage/checkpoint.py": "seconds of a run that are worth keeping, whatever they were spent on",
-}
-# What has not moved yet.
-STILL = {
-    "crosslingual/align.py": ("LITTLE",),
-    "crosslingual/compared.py": ("_PAIR",),
-    "index/block_run.py": ("_PROBE", "_TABLES"),
-    "index/flat.py": ("WORTH_A_THREAD",),
-    "index/slice_store.py": ("_SPARSE",),
 }
 
 
@@ -84,8 +75,7 @@ def test_no_module_but_the_planner_says_what_something_costs():
         if "planner" not in path.relative_to(ROOT).parts and str(path.relative_to(ROOT)) not in OTHERS
         for name in costs(path.read_text("utf-8"))
     }
-    still = {f"{path}: {name}" for path, names in STILL.items() for name in names}
-    assert not found - still, "move it to sosie/planner/constants, and ask the planner"
+    assert not found, "move it to sosie/planner/constants, and ask the planner"
 
 
 @pytest.mark.parametrize(

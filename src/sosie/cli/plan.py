@@ -173,16 +173,18 @@ def _machine(options: dict[str, Any], shown: Progress) -> None:
 
 def _threshold(inputs: tuple[str, ...], options: dict[str, Any], shown: Progress) -> None:
     """Show which similarities there are among documents, and what would go at some thresholds."""
-    source, shingles = import_module("sosie.cli.reading").given(inputs, options)
+    reading = import_module("sosie.cli.reading")
+    source, shingles = reading.given(inputs, options)
     if isinstance(source, list):
         raise UsageError(f"{inputs[0]}: holds signatures, and a threshold is of documents: give those")
     asked = {"shingles": shingles, "similarity": options["measure"], "memory": options["memory"]}
     advise = import_module("sosie.jobs.planning.threshold").advise
     advice = advise(source, **asked, threads=options["threads"], progress=shown)
+    command = advice.command(inputs, reading.typed(options))
     if options["page"]:
-        advice.write_page(options["page"], overwrite=options["overwrite"])
+        advice.write_page(options["page"], command=command, overwrite=options["overwrite"])
     if options["as_json"]:
-        say_json(advice.to_dict())
+        say_json({**advice.to_dict(), "command": command})
     elif not options["quiet"]:
-        import_module("sosie.cli.threshold").show(advice)
-        say(*([f"Written to {options['page']}"] if options["page"] else []))
+        import_module("sosie.cli.threshold").show(advice, command)
+        say(*(["", f"Written to {options['page']}"] if options["page"] else []))

@@ -149,6 +149,51 @@ def tenth_chart(bars: list[Bar], name: str, axis: str, mark: tuple[str, float] |
     return _svg("".join([*parts, _axis(axis)]), _HEIGHT, name)
 
 
+def nearest_chart(
+    bars: list[Bar], name: str, axis: str, mark: tuple[str, float], shade: tuple[float, float] | None = None
+) -> str:
+    """Draw bars of equal width up to 1, labelled by their lower edges; a line marks one value, a band a stretch.
+
+    >>> chart = nearest_chart([Bar("0.8", 2), Bar("0.9", 3)], "two", "similarity", ("here", 0.9), (0.8, 0.9))
+    >>> 'class="threshold"' in chart, 'class="valley"' in chart
+    (True, True)
+    """
+    top, lowest = _round_up(max((bar.count for bar in bars), default=0)), float(bars[0].label)
+    floor, height, width = _HEIGHT - _BOTTOM, _HEIGHT - _BOTTOM - _TOP, WIDTH - _LEFT - _RIGHT
+    step, edges = width / len(bars), [*(bar.label for bar in bars), "1"]
+
+    def across(value: float) -> float:
+        return _LEFT + (value - lowest) / (1 - lowest) * width
+
+    parts = _grid(top)
+    if shade is not None:
+        left, right = map(across, shade)
+        parts.insert(
+            0,
+            f'<rect class="valley" x="{left:.1f}" y="{_TOP}" width="{right - left:.1f}" height="{height}">'
+            f"<title>valley: {shade[0]:g} to {shade[1]:g}</title></rect>",
+        )
+    for index, bar in enumerate(bars):
+        x, length = _LEFT + index * step, max(bar.count / top * height, 1.5 if bar.count else 0)
+        parts.append(
+            f'<rect class="bar" x="{x + 1.5:.1f}" y="{floor - length:.1f}" width="{step - 3:.1f}"'
+            f' height="{length:.1f}" rx="1.5"><title>{escape(bar.label)} to {edges[index + 1]}: {bar.count:,}</title>'
+            "</rect>"
+        )
+    for index, edge in list(enumerate(edges))[::2]:
+        x = _LEFT + index * step
+        label = f'<text class="label" x="{x:.1f}" y="{floor + 17}" text-anchor="middle">{escape(edge)}</text>'
+        parts.append(label)
+    said, value = mark
+    x = across(value)
+    anchor = "middle" if _LEFT + 60 < x < WIDTH - 60 else "start" if x < WIDTH / 2 else "end"
+    parts.append(
+        f'<line class="threshold" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{floor}"></line>'
+        f'<text class="label" x="{x:.1f}" y="{_TOP - 4}" text-anchor="{anchor}">{escape(said)}</text>'
+    )
+    return _svg("".join([*parts, _axis(axis)]), _HEIGHT, name)
+
+
 def _grid(top: int) -> list[str]:
     """Draw the four steps up to a count, each with its number."""
     parts, floor, height = [], _HEIGHT - _BOTTOM, _HEIGHT - _BOTTOM - _TOP

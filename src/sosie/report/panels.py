@@ -19,7 +19,7 @@ EXCERPT = 400  # characters of a text where its beginning is enough
 OPENED = 3  # examples of a list that are not folded
 _ID = 120
 _CONTROLS = {code: chr(0x2400 + code) for code in range(32) if code not in (9, 10)} | {13: "", 127: "\u2421"}
-_LEGEND = (
+LEGEND = (
     '<p class="note">Marked: words <mark class="left">only on the left</mark> or <mark class="right">only on the '
     'right</mark>. <span class="respelt">Dotted</span>: the same word to the comparison, in other case or with other '
     "punctuation.</p>\n"
@@ -45,7 +45,7 @@ class Shown:
         if example.total is not None and self.texts[example.a] != self.texts[example.b]:
             title += f' <span class="soft">{example.shared:,} of {example.total:,} features shared</span>'
         sides = (self._heading(example.a), self._heading(example.b))
-        return _panel(title, sides, (self.texts[example.a], self.texts[example.b]), opened, self.code)
+        return side_by_side(title, sides, (self.texts[example.a], self.texts[example.b]), opened, self.code)
 
     def panels(self, examples: list[Example] | None) -> str:
         """Show examples, the first ones open."""
@@ -72,7 +72,7 @@ def threshold_panels(examples: Examples, report: dict[str, Any], shown: Shown) -
     """Show the pairs that only just reach the threshold, and those of the sample that only just do not."""
     threshold = f"{report['parameters']['threshold']:g}"
     above, below = examples.lowest, examples.below
-    legend = _LEGEND if above or below else ""
+    legend = LEGEND if above or below else ""
     if above:
         said = (
             f"The {len(above)} least similar pairs that still reach {threshold}. If these are duplicates to you, the"
@@ -113,7 +113,7 @@ def cluster_panels(clusters: list[LargeCluster], shown: Shown) -> str:
         )
     return (
         "<p>Of each cluster, the members that are least similar to the document that stays.</p>\n"
-        f"{_LEGEND}{chr(10).join(folds)}\n"
+        f"{LEGEND}{chr(10).join(folds)}\n"
     )
 
 
@@ -124,7 +124,7 @@ def sample_panels(sample: list[Example], dropped: int, shown: Shown) -> str:
     said = (
         f"{len(sample)} of {dropped:,} dropped documents, drawn at random" if len(sample) < dropped else "All of them"
     )
-    return f"<p>{said}: on the left the document that stays.</p>\n{_LEGEND}{shown.panels(sample)}\n"
+    return f"<p>{said}: on the left the document that stays.</p>\n{LEGEND}{shown.panels(sample)}\n"
 
 
 def safe(text: object) -> str:
@@ -144,7 +144,7 @@ def name(identifier: object) -> str:
     return f"<bdi><code>{safe(shown)}</code></bdi>"
 
 
-def _panel(title: str, sides: tuple[str, str], texts: tuple[str, str], opened: bool, code: bool) -> str:
+def side_by_side(title: str, sides: tuple[str, str], texts: tuple[str, str], opened: bool, code: bool) -> str:
     """Return a fold with two texts; `title` and the headings of the `sides` are HTML."""
     cut = any(len(text) > CHARACTERS for text in texts)
     left, right = differences(texts[0][:CHARACTERS], texts[1][:CHARACTERS], code)

@@ -90,3 +90,14 @@ summary code, h4 code, td code { word-break: break-all; }
 @media print { details.pair { break-inside: avoid; } mark { print-color-adjust: exact;
   -webkit-print-color-adjust: exact; } }
 """
+
+# What the page on thresholds has beside: the valley as a band, and the threshold that is proposed.
+THRESHOLD = """
+.chart .threshold { stroke: var(--drop); stroke-width: 2; stroke-dasharray: 5 4; }
+.chart .valley { fill: var(--line); }
+tr.chosen td { font-weight: 600; border-bottom-color: var(--drop); }
+.cluster h4 { margin-top: 10px; }
+summary code, h4 code { word-break: break-all; }
+#command .text { background: var(--page); border: 1px solid var(--line); border-radius: 6px; padding: 10px 14px; }
+@media print { mark { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+"""

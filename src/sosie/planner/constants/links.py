@@ -10,6 +10,7 @@ COMPARED = 100  # of the most similar targets of each source, that are ranked wh
 BACK = 10  # of each target, sources that are compared with it
 LET_THROUGH = 0.98  # of pairs exactly at a threshold, where no recall is asked
 REACHED = 0.85  # of the ten most similar, by 1000 bits and as many compared, where no documents tell it
+LITTLE = 2_000_000  # links, a second's worth: less is aligned before another process has started
 COLUMNS = 400.0  # of a vector, where no documents tell it: words both ways, and runs of letters
 COMMON = 0.08  # share of a vector's columns that another has, too, where no documents tell it
 
