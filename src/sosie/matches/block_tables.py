@@ -61,8 +61,7 @@ class BlockTables:
 
         Each pair is given once. Equal rows matter only within one collection that is joined with itself.
         """
-        kind = _WordTables if self.scan.words == 1 and len(self.scan) < 2**31 else _HashedTables
-        tables, count = kind(self), len(self.cut.headers)
+        tables, count = self._kind(self), len(self.cut.headers)
         counted = list(ordered_map(tables.counts, range(count), self.threads))
         most = table_rows(self.room, tables.row_bytes, self.threads)
         for counts in counted:
@@ -81,6 +80,14 @@ class BlockTables:
             if self.room is not None and not equal:
                 self.room.tell(rows, total)
         return None if equal else comparisons
+
+    def group_keys(self, table: int, words: U64) -> U64:
+        """Return keys of rows: those whose keys in a table are equal are compared with each other."""
+        return self._kind(self).group_keys(table, words)
+
+    @property
+    def _kind(self) -> type[_WordTables | _HashedTables]:
+        return _WordTables if self.scan.words == 1 and len(self.scan) < 2**31 else _HashedTables
 
 
 class _WordTables:
@@ -107,6 +114,10 @@ class _WordTables:
         for first, words in self._of.scan.pieces():
             count_parts(words, first, self._of.scan.left_out, how, counts)
         return counts
+
+    def group_keys(self, table: int, words: U64) -> U64:
+        """Return the bits by which groups are told."""
+        return move_words(words, self._how(table).moves) >> np.uint64(64 - self._group_bits(table))
 
     def join(self, piece: Piece, counts: I64, take: Take) -> int:
         how, of = self._how(piece.table), self._of
@@ -158,6 +169,10 @@ class _HashedTables:
             keys = hash_headers(words, self._of.cut.masks[table])[self._of.scan.stay(first + np.arange(len(words)))]
             counts += np.bincount((keys >> np.uint64(64 - self._parts)).astype(np.int64), minlength=len(counts))
         return counts
+
+    def group_keys(self, table: int, words: U64) -> U64:
+        """Return the bits by which groups are told."""
+        return hash_headers(words, self._of.cut.masks[table]) >> np.uint64(64 - self._bits)
 
     def join(self, piece: Piece, counts: I64, take: Take) -> int:
         of, size = self._of, int(counts.sum())

@@ -98,7 +98,7 @@ class _Join:
         """Collect the pairs of the `count` rows that are not left out; return what it took, None if two are equal."""
         if count < 2 or not all(map(len, scan.sides)):
             return {}
-        cut = _choose_cut(scan, count, self.bits, self.radius)
+        cut = choose_cut(scan, count, self.bits, self.radius)
         comparisons = BlockTables(scan, cut, self.radius, self.threads, self.room).join(runs.add_packed)
         if self.room is not None and self.room.limit is not None:
             return_freed()
@@ -109,7 +109,7 @@ class _Join:
         return {"tables": len(cut.headers), "comparisons": comparisons}
 
 
-def _choose_cut(scan: Scan, count: int, bits: int, radius: int) -> BlockCut:
+def choose_cut(scan: Scan, count: int, bits: int, radius: int) -> BlockCut:
     """Return the cut that costs least for `count` rows, by the sizes that its groups have in a sample."""
     rows = np.sort(np.random.default_rng(0).choice(len(scan), min(len(scan), _SAMPLE), replace=False))
     sample = scan.take(rows[scan.stay(rows)])

@@ -47,7 +47,8 @@ def join_keys(
     """Return all pairs of rows that share a key in at least one table: inside a collection, or between two.
 
     More than `max_pairs` are refused. Which share of the similar pairs have a key in common is not known here: the
-    recall is that of the method that made the keys. Tables and pairs keep to the `room`, where there is one.
+    recall is that of the method that made the keys. Tables and pairs keep to the `room`, where there is one. The
+    comparisons that are counted are the pairs of all tables, those that share several keys as often as they do.
 
     >>> pairs = join_keys(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64)))
     >>> pairs.a.tolist(), pairs.b.tolist()
@@ -61,7 +62,7 @@ def join_keys(
                 tables.join(runs.add_packed, max_pairs)
         if runs.added > max_pairs:  # repeats are counted before anything is written
             check_pairs(sum(map(len, runs.merged())), max_pairs)
-        return runs.pairs()
+        return runs.pairs({"comparisons": runs.added})
 
 
 def key_groups(

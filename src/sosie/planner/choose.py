@@ -39,7 +39,8 @@ def choose(wish: Wish, facts: Facts, machine: Machine, methods: Mapping[str, Met
     for recall in (recall for recall in LESS if recall < wish.recall):
         found += candidates(replace(wish, recall=recall), facts, machine, table)
     if not found:
-        raise UsageError(f"no method answers this {wish.task}: {', '.join(table)} were considered")
+        considered = ", ".join(name for name, method in table.items() if wish.task in method.tasks)
+        raise UsageError(f"no method answers this {wish.task}: {considered or 'none'} considered")
     found = _ranked(wish, _distinct(found))
     return replace(_plan(wish, facts, machine, found, None), nearest=_nearest(wish, found))
 
@@ -49,7 +50,7 @@ def _plan(wish: Wish, facts: Facts, machine: Machine, ranked: Sequence[Candidate
 
 
 def _ranked(wish: Wish, found: Sequence[Candidate]) -> list[Candidate]:
-    """Return those that do not meet a wish: those with the recall asked by what they cost, the others by their recall."""
+    """Return those that do not meet a wish: by what they cost if they find enough, the others by their recall."""
     missing = [each for each in found if missed(wish, each)]
     return sorted(missing, key=lambda each: (max(wish.recall - each.estimate.recall, 0), *_cost(each)))
 

@@ -15,8 +15,10 @@ _NAMES = {"blocks join": "blocks"}
 _BUILT = {"slices": ("slice_width",), "blocks": ("blocks", "header"), "probes": ("header",), "multi": ("tables",)}
 
 
-def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = ()) -> list[str]:
+def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = (), more: Sequence[str] = ()) -> list[str]:
     """Return the commands that run a candidate; `inputs` are what was planned for, else they have names in capitals.
+
+    `more` are options that say how inputs are read.
 
     >>> from sosie.planner.estimate import Estimate
     >>> window = Candidate(method="window", parameters={"tables": 30}, estimate=Estimate(recall=0.96, seconds=1.0))
@@ -26,9 +28,9 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = ()) -> li
     given, name = dict(candidate.parameters), _NAMES.get(candidate.method, candidate.method)
     if wish.task == "dedup":
         options = {"threshold": wish.threshold, "similarity": wish.measure if wish.measure != "jaccard" else None}
-        return [_line("dedup", inputs or ["DOCUMENTS"], "OUT", options | {"method": name} | given)]
+        return [_line("dedup", inputs or ["DOCUMENTS"], "OUT", options | {"method": name} | given, more)]
     if wish.task == "join":
-        both = [] if not wish.others else ["--with", "OTHERS"]
+        both = ["--with", "OTHERS"] if wish.others else []
         return [_line("join", inputs or ["SIGNATURES"], "PAIRS", {"radius": wish.radius, "method": name} | given, both)]
     if wish.task == "batch":
         return [_line("batch", ["STORE", *(inputs or ["NEW"])], "MATCHES", {"radius": wish.radius} | given)]
@@ -41,7 +43,7 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = ()) -> li
     return [_line("index build", inputs or ["SIGNATURES"], "INDEX", built), searching]
 
 
-def _best(wish: Wish) -> Mapping[str, Any]:
+def _best(wish: Wish) -> dict[str, Any]:
     return {"threshold": wish.threshold} if wish.k is None else {"k": wish.k}
 
 

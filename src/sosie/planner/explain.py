@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sosie.planner.estimate import Candidate
 from sosie.planner.facts import Facts
 from sosie.planner.limits import Limit, held, missed
-from sosie.planner.machine import Machine
+from sosie.planner.machine import CONSTANTS, Machine
 from sosie.planner.wish import Wish
 from sosie.shown import counted, show_seconds, show_share
 from sosie.storage.size import show_size
@@ -113,6 +113,32 @@ def measured(machine: Machine) -> str:
     if machine.measured is None:
         return "Times are those of a usual machine: sosie plan --machine measures this one, once."
     return f"Times are those of this machine ({machine.cpu}), measured on {machine.measured.partition('T')[0]}."
+
+
+def constants(machine: Machine) -> list[str]:
+    """Return the constants of a machine as a table, beside those of a usual one."""
+    whose = measured(machine) if machine.measured else f"This machine ({machine.cpu}) was not measured."
+    rows = [("constant", "here", "usual", "what takes so many nanoseconds, by what it depends on")]
+    for name, constant in CONSTANTS.items():
+        here = machine.constants.get(name)
+        rows.append((name, "-" if here is None else _sizes(here), _sizes(constant.usual), constant.meaning))
+    return [whose, "", *aligned(rows, left=(0, 1, 2, 3))]
+
+
+def _sizes(value: float | Mapping[int, float]) -> str:
+    """Return a constant, at each size that it is known at."""
+    if isinstance(value, Mapping):
+        return " ".join(f"{_size(size)}:{each:.3g}" for size, each in sorted(value.items()))
+    return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def _size(size: int) -> str:
+    """Return a size, in powers of 1024 where it is one.
+
+    >>> _size(1000), _size(1 << 10), _size(1 << 21)
+    ('1000', '1024', '2Mi')
+    """
+    return f"{size >> 20}Mi" if size >= 1 << 20 and not size % (1 << 20) else str(size)
 
 
 def _taken(plan: Plan) -> list[str]:

@@ -28,7 +28,7 @@ from sosie.planner.constants.search import SEARCH
 PROGRAM = 250_000_000  # bytes that the program itself takes, with the libraries that a job loads
 FORMAT, VERSION = "sosie-machine", 1
 LARGEST = 1 << 20  # bytes of a file of constants
-WIDEST = 1 << 24  # bits of a signature
+WIDEST = 1 << 50  # what a constant may depend on: bits of a signature, bytes of a table
 MOST = 1e15  # ns: days for one unit
 _REMEDY = "Run sosie plan --machine --measure-again."
 _log = logging.getLogger("sosie")
@@ -162,7 +162,7 @@ def _checked(said: Any) -> Machine | None:
 
 
 def checked_constant(name: str, value: Any) -> float | dict[int, float]:
-    """Return a constant as it is kept: a positive number, or some by width where it depends on that.
+    """Return a constant as it is kept: a positive number, or some by a size where it depends on that.
 
     >>> checked_constant("threads", 2)
     2.0
@@ -170,9 +170,9 @@ def checked_constant(name: str, value: Any) -> float | dict[int, float]:
     if not isinstance(CONSTANTS[name].usual, Mapping):
         return _positive(name, value)
     if not isinstance(value, Mapping) or not value:
-        raise ValueError(f"{name} is not by width")
+        raise ValueError(f"{name} is not by size")
     if wrong := [width for width in value if not str(width).isdecimal() or not 0 < int(width) <= WIDEST]:
-        raise ValueError(f"{name} is of {wrong[0]!r} bits")
+        raise ValueError(f"{name} is of the size {wrong[0]!r}")
     return {int(width): _positive(name, each) for width, each in value.items()}
 
 

@@ -8,7 +8,14 @@ from typing import Literal, get_args
 from sosie.errors import UsageError
 
 Task = Literal["dedup", "join", "search", "batch", "link"]
+MEASURES = ("jaccard", "cosine", "containment")
 MOST_ROWS = 10**13  # more is on no machine, and on no cluster that this planner knows
+MOST_BITS = 10**6
+# The numbers of a wish that are whole, with the least and the most that each may be.
+_WHOLE = (
+    *(("rows", 1, MOST_ROWS), ("others", 0, MOST_ROWS), ("bits", 1, MOST_BITS), ("radius", 0, MOST_BITS)),
+    *(("k", 1, MOST_ROWS), ("memory", 1, 10**18), ("threads", 1, 10**6)),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +46,18 @@ class Wish:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.task not in get_args(Task):
-            raise UsageError(f"a plan is for {', '.join(get_args(Task))}, got {self.task!r}")
-        _check_between("rows", self.rows, 1, MOST_ROWS)
-        _check_between("others", self.others, 0, MOST_ROWS)
-        if not 0 < self.recall <= 1:
-            raise UsageError(f"recall is above 0 and at most 1, as in 0.95; got {self.recall!r}")
-        if self.threshold is not None and not 0 < self.threshold <= 1:
-            raise UsageError(f"a threshold is above 0 and at most 1, as in 0.8; got {self.threshold!r}")
-        if self.bits is not None and self.bits < 1:
-            raise UsageError(f"signatures have at least 1 bit, got {self.bits}")
-        if self.radius is not None and not 0 <= self.radius <= (self.bits or self.radius):
-            raise UsageError(f"a radius is between 0 and the number of bits, {self.bits}; got {self.radius}")
+        for name, among in (("task", get_args(Task)), ("measure", MEASURES)):
+            if getattr(self, name) not in among:
+                raise UsageError(f"{name} must be one of {', '.join(among)}, got {getattr(self, name)!r}")
+        for name, least, most in _WHOLE:
+            _check_whole(name, getattr(self, name), least, most)
+        _check_share("recall", self.recall, "0.95")
+        if self.threshold is not None:
+            _check_share("similarity", self.threshold, "0.8")
+        if self.seconds is not None and not (_is_number(self.seconds) and self.seconds > 0):
+            raise UsageError(f"a time is above 0 seconds, got {self.seconds!r}")
+        if self.radius is not None and self.bits is not None and self.radius > self.bits:
+            raise UsageError(f"a radius is between 0 and the number of bits, {self.bits:,}; got {self.radius:,}")
 
     @property
     def exact(self) -> bool:
@@ -63,6 +70,20 @@ class Wish:
         return self.rows * self.others if self.others else self.rows * (self.rows - 1) // 2
 
 
-def _check_between(name: str, value: int, least: int, most: int) -> None:
+def _check_whole(name: str, value: int | None, least: int, most: int) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError(f"{name} must be a whole number, got {value!r}")
     if not least <= value <= most:
         raise UsageError(f"{name} must be between {least:,} and {most:,}, got {value:,}")
+
+
+def _check_share(name: str, value: float, example: str) -> None:
+    if not (_is_number(value) and 0 < value <= 1):
+        hint = f": write {value / 100:g}" if _is_number(value) and 1 < value <= 100 else f", as in {example}"
+        raise UsageError(f"{name} must be above 0 and at most 1, got {value!r}{hint}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
