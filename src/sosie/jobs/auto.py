@@ -9,8 +9,12 @@ from sosie.errors import UsageError
 from sosie.features.weighting import FITTED
 from sosie.jobs.parameters import DedupParameters
 from sosie.matches.candidates import Exact, Identical, Method
-from sosie.matches.join import SignatureJoin, blocks_pay
+from sosie.matches.join import SignatureJoin
 from sosie.matches.sets.similarity import Similarity
+from sosie.planner.choose import choose
+from sosie.planner.facts import Facts
+from sosie.planner.machine import load_machine
+from sosie.planner.wish import Wish
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.resident import physical_memory
@@ -59,12 +63,15 @@ def choose_method(job: DedupParameters, features: int, documents: int, memory: i
 
 
 def choose_join(rows: int, bits: int, radius: int) -> SignatureJoin:
-    """Return how signatures are joined: by block tables where these cost less than comparing all with all.
+    """Return how all pairs of signatures are found: by block tables, or by comparing all with all, as the planner says.
 
     >>> choose_join(1_000_000, 64, 3), choose_join(1_000_000, 256, 53)
     ('blocks', 'brute')
     """
-    return "blocks" if blocks_pay(rows, bits, radius) else "brute"
+    if not rows:
+        return "brute"
+    plan = choose(Wish(task="join", rows=rows, bits=bits, radius=radius), Facts(), load_machine())
+    return "blocks" if plan.chosen is not None and plan.chosen.method == "blocks join" else "brute"
 
 
 def list_bytes(job: DedupParameters, features: int, documents: int) -> int:

@@ -15,7 +15,7 @@ from sosie.planner.plan import Nearest, Plan
 from sosie.planner.registry import METHODS, Method, candidates
 from sosie.planner.wish import Wish
 
-EQUAL = 1.05  # how many times as long as the fastest takes what is as fast: no estimate is surer than that
+EQUAL = 1.1  # how many times as long as the fastest takes what is as fast: no estimate is surer than that
 LESS = (0.999, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)  # what may be had where the recall asked cannot
 
 

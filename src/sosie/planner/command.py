@@ -12,7 +12,12 @@ from sosie.planner.wish import Wish
 # What a command line calls the methods whose own name is another.
 _NAMES = {"blocks join": "blocks"}
 # Of the parameters of an index, those that it is built with; the others say how far a search goes.
-_BUILT = {"slices": ("slice_width",), "blocks": ("blocks", "header"), "probes": ("header",), "multi": ("tables",)}
+_BUILT = {
+    "slices": ("slice_width",),
+    "blocks": ("radius", "blocks", "header"),
+    "probes": ("header",),
+    "multi": ("tables",),
+}
 
 
 def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = (), more: Sequence[str] = ()) -> list[str]:
@@ -27,7 +32,9 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = (), more:
     """
     given, name = dict(candidate.parameters), _NAMES.get(candidate.method, candidate.method)
     if wish.task == "dedup":
-        options = {"threshold": wish.threshold, "similarity": wish.measure if wish.measure != "jaccard" else None}
+        options: dict[str, Any] = {"threshold": wish.threshold}
+        options |= {} if wish.measure == "jaccard" else {"similarity": wish.measure}
+        options |= {} if wish.weighting == "binary" else {"weighting": wish.weighting}
         return [_line("dedup", inputs or ["DOCUMENTS"], "OUT", options | {"method": name} | given, more)]
     if wish.task == "join":
         both = ["--with", "OTHERS"] if wish.others else []
@@ -37,7 +44,7 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = (), more:
     if wish.task == "link":
         return [_line("link", inputs or ["SOURCE", "TARGET"], "LINKS", given | _best(wish))]
     build = {each: given.pop(each) for each in _BUILT.get(name, ()) if each in given}
-    built = {"kind": name} | ({"radius": wish.radius} if name == "blocks" else {}) | build
+    built = {"kind": name} | build
     asked = {"radius": wish.radius} if wish.k is None else {"nearest": wish.k}
     searching = _line("search", ["INDEX", "QUERIES"], "FOUND", asked | given)
     return [_line("index build", inputs or ["SIGNATURES"], "INDEX", built), searching]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RECALLS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1.0)
 # Where a recall is drawn: what is left to find is what matters, so the axis is wide where little is left.
 _TICKS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
-_WIDTH, _HEIGHT, _MARGIN = 61, 15, 9  # characters of the plot, and of the numbers beside it
+_WIDTH, _HEIGHT, _MARGIN = 61, 15, 9  # characters of the plot, and at least of the numbers beside it
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,14 @@ def plot(curves: Sequence[Curve], cost: Callable[[Candidate], float] = seconds) 
                 up = (math.log(max(cost(setting), 1e-9)) - low) / (high - low)
                 rows[round((1 - up) * (_HEIGHT - 1))][column] = letter
     said = {number: show(math.exp(high + (low - high) * number / (_HEIGHT - 1))) for number in range(0, _HEIGHT, 7)}
-    lines = [f"{said.get(number, ''):>{_MARGIN}} |{''.join(row)}".rstrip() for number, row in enumerate(rows)]
+    margin = max(_MARGIN, *map(len, said.values()))
+    lines = [f"{said.get(number, ''):>{margin}} |{''.join(row)}".rstrip() for number, row in enumerate(rows)]
     axis = [" "] * (_WIDTH + 4)
     for at, name in ticks():
         column = round(at * (_WIDTH - 1)) - len(name) // 2
         axis[max(column, 0) : max(column, 0) + len(name)] = name
     legend = "   ".join(f"{letter} {curve.method}" for letter, curve in zip(letters, curves, strict=True))
-    blank = " " * (_MARGIN + 1)
+    blank = " " * (margin + 1)
     return [*lines, f"{blank}+{'-' * _WIDTH}", f"{blank} {''.join(axis).rstrip()}", f"{blank} recall: {legend}"]
 
 

@@ -89,16 +89,27 @@ def parameters(candidate: Candidate) -> str:
 
 
 def known(wish: Wish, facts: Facts) -> list[str]:
-    """Return what is counted of the data, and what is assumed."""
-    rows = "documents" if wish.bits is None else "signatures"
-    if facts.counted:
-        return [f"Counted in the {rows} themselves, or in a sample of them: {_known(wish, facts)}."]
-    return [f"Assumed, because no {rows} were given: {_known(wish, facts)}."]
+    """Return what is counted of the data, and what is assumed; of documents what most of them share, too."""
+    rows, said = "documents" if wish.bits is None else "signatures", _known(wish, facts)
+    if not facts.counted:
+        return [f"Assumed, because no {rows} were given: {said}."]
+    if (corpus := facts.corpus) is None:
+        return [f"Counted in the {rows} themselves, or in a sample of them: {said}."]
+    about = "" if corpus.is_counted else "about "
+    lines = [f"Counted in {corpus.sampled:,} of {about}{counted(corpus.documents, 'document')}: {said}."]
+    if corpus.largest:
+        lines += ["Shared by most documents, among the rarest that each has:", ""]
+        lines += [*aligned([(f"  {size:,}", name) for size, name in corpus.largest], left=(1,)), ""]
+    return [*lines, *(f"Note: {note}" for note in corpus.notes)]
 
 
 def _known(wish: Wish, facts: Facts) -> str:
     if wish.bits is None:
-        return f"{facts.features:,.0f} features and {facts.text_bytes:,.0f} bytes of text in each"
+        said = f"{facts.features:,.0f} features and {facts.text_bytes:,.0f} bytes of text in each"
+        if facts.corpus is None or facts.corpus.pairs is None:
+            return said
+        alike = f"{facts.corpus.copies:.1%} copies, and about {facts.corpus.pairs:,.0f} similar pairs of the others"
+        return f"{said}, {alike}"
     if facts.distances is None:
         apart = "matches lie at the radius, the hardest to find" if wish.k is None else "distances as by chance"
     else:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.planner.corpus import Corpus
+
 F64 = NDArray[np.float64]
 
 
@@ -16,12 +18,15 @@ F64 = NDArray[np.float64]
 class Spread:
     """Values with weights: how similar, or how far apart, the pairs are that are wanted.
 
+    `seen` says how many pairs each value was seen at, where the weights are estimated from fewer.
+
     >>> Spread.at(3).mean(lambda distance: distance + 1.0)
     4.0
     """
 
     values: F64
     weights: F64
+    seen: F64 | None = None
 
     @classmethod
     def at(cls, value: float) -> Spread:
@@ -52,6 +57,10 @@ class Spread:
         """The sum of the weights."""
         return float(self.weights.sum())
 
+    def seen_of(self, there: Any) -> float:
+        """Return how many pairs were seen at some of the values; those that are no estimate are all there are."""
+        return float((self.weights if self.seen is None else self.seen)[there].sum())
+
     def to_dict(self) -> dict[str, Any]:
         """Return values and weights as plain data."""
         return {"values": self.values.tolist(), "weights": self.weights.tolist()}
@@ -70,7 +79,8 @@ class Facts:
     `distances` are those of the pairs or matches wanted, in bits; `similarities` those of documents. `sharing` is how
     many times more often than by chance two rows agree in so many leading bits (pairs of bits and factor), 1 where bits
     are spread evenly. `matches` is how many rows within the radius each row has that is asked for, itself left out;
-    `copies` is the share of rows that equal an earlier one. `features` and `text_bytes` are means per document.
+    `copies` is the share of rows that equal an earlier one. `features` and `text_bytes` are means per document;
+    `corpus` is what else is known of documents.
 
     Of what is asked of an index: `nearest` is how far the k-th nearest row of a query is, `background` how far any two
     rows are apart; `volatile` says whether queries come with the sums behind their bits; `probed` is what was measured
@@ -89,12 +99,13 @@ class Facts:
     background: Spread | None = None
     volatile: bool = False
     probed: tuple[tuple[int, int, float], ...] = ()
+    corpus: Corpus | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data."""
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         named |= {name: [list(each) for each in named[name]] for name in ("sharing", "probed")}
-        return {name: each.to_dict() if isinstance(each, Spread) else each for name, each in named.items()}
+        return {name: each.to_dict() if isinstance(each, Spread | Corpus) else each for name, each in named.items()}
 
     def factor(self, header_bits: float) -> float:
         """Return how many times more often than by chance two rows agree in a header of so many bits.

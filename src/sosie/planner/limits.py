@@ -15,12 +15,13 @@ LIMITS: tuple[Limit, ...] = ("recall", "memory", "seconds")
 def missed(wish: Wish, candidate: Candidate) -> tuple[Limit, ...]:
     """Return the limits of a wish that a candidate does not keep.
 
-    The program itself counts as memory; what is mapped does not, since the system takes it back when it needs to.
+    The program itself counts as memory; what is mapped does not, since the system takes it back when it needs to. A
+    limit is kept if a run is sure to keep to it, where that is known (`Estimate.least`).
     """
     found, most = candidate.estimate, wish.memory
     over: dict[Limit, bool] = {
         "recall": found.recall < wish.recall,
-        "memory": most is not None and held(candidate) > most,
+        "memory": most is not None and max(held(candidate), found.least or 0) > most,
         "seconds": wish.seconds is not None and found.seconds > wish.seconds,
     }
     return tuple(limit for limit in LIMITS if over[limit])

@@ -9,6 +9,7 @@ from sosie.errors import UsageError
 
 Task = Literal["dedup", "join", "search", "batch", "link"]
 MEASURES = ("jaccard", "cosine", "containment")
+WEIGHTINGS = ("binary", "tf", "tf-idf", "bm25")
 MOST_ROWS = 10**13  # more is on no machine, and on no cluster that this planner knows
 MOST_BITS = 10**6
 # The numbers of a wish that are whole, with the least and the most that each may be.
@@ -25,7 +26,8 @@ class Wish:
     `rows` are documents, or signatures of `bits`. `others` are what is held against them: the second collection of a
     join, the queries of a search, the rows of a batch; 0 where a collection is joined with itself. Documents are wanted
     above a `threshold`, signatures within a `radius` or as the `k` nearest. Queries come in one batch, or with `single`
-    one after the other.
+    one after the other. Documents are compared by a `measure` of features that have a `weighting`; the results of
+    a de-duplication are checked on a sample and written, or else only found (`written`).
 
     >>> Wish(task="join", rows=10**6, bits=64, radius=3).exact
     True
@@ -39,6 +41,8 @@ class Wish:
     k: int | None = None
     threshold: float | None = None
     measure: str = "jaccard"
+    weighting: str = "binary"
+    written: bool = True
     recall: float = 1.0
     memory: int | None = None
     seconds: float | None = None
@@ -46,11 +50,13 @@ class Wish:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        for name, among in (("task", get_args(Task)), ("measure", MEASURES)):
+        for name, among in (("task", get_args(Task)), ("measure", MEASURES), ("weighting", WEIGHTINGS)):
             if getattr(self, name) not in among:
                 raise UsageError(f"{name} must be one of {', '.join(among)}, got {getattr(self, name)!r}")
+        if self.weighting != "binary" and self.measure != "cosine":
+            raise UsageError(f"weights are for the cosine; {self.measure} compares sets: leave the weighting out")
         for name, least, most in _WHOLE:
-            _check_whole(name, getattr(self, name), least, most)
+            _check_whole("queries" if name == "others" else name, getattr(self, name), least, most)
         _check_share("recall", self.recall, "0.95")
         if self.threshold is not None:
             _check_share("similarity", self.threshold, "0.8")
@@ -81,8 +87,8 @@ def _check_whole(name: str, value: int | None, least: int, most: int) -> None:
 
 def _check_share(name: str, value: float, example: str) -> None:
     if not (_is_number(value) and 0 < value <= 1):
-        hint = f": write {value / 100:g}" if _is_number(value) and 1 < value <= 100 else f", as in {example}"
-        raise UsageError(f"{name} must be above 0 and at most 1, got {value!r}{hint}")
+        meant = f"{value / 100:g}" if _is_number(value) and 2 <= value <= 100 else f"it as in {example}"
+        raise UsageError(f"{name} must be above 0 and at most 1, got {value!r}: write {meant}")
 
 
 def _is_number(value: object) -> bool:

@@ -135,6 +135,15 @@ def join_sparse(
     return Sparse(pairs, _dense_lists(lists, ranked, len(rows.starts)) if lists else None)
 
 
+def prefix_postings(
+    sets: Sets, similarity: Similarity, threshold: float | str | Fraction, threads: int | None = None
+) -> Postings:
+    """Return the postings that the exact join sorts: of each row the rarest features, but for those it alone has."""
+    criterion, rows = criterion_of(similarity, threshold), weighed_sets(sets, similarity)
+    ranked = (_by_prefixes if criterion.measure == JACCARD else _by_rests)(rows, criterion, threads)
+    return partition_postings(ranked.tokens, ranked.offsets, threads)[1]
+
+
 @dataclass(frozen=True, eq=False)
 class _RankedRows:
     """The features of each row that a similar pair must share one of, from rare to frequent, CSR; and what is done.
