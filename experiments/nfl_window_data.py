@@ -12,7 +12,8 @@ from experiments.collection import Collection
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import weights
-from sosie.planner.facts import Spread
+from sosie.jobs.planning.of_signatures import sharing_of
+from sosie.planner.facts import Facts, Spread
 from sosie.planner.models.distances import binomial
 from sosie.planner.models.window import Bits, agreement
 from sosie.signatures.projection import RandomProjection
@@ -49,6 +50,11 @@ class Sides:
         differing = 1 - agreement(self.cosines)
         weights = sum((binomial(BITS.width, chance) for chance in differing.tolist()), np.zeros(BITS.width + 1))
         return Spread(np.arange(BITS.width + 1.0), weights)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """How often rows share leading bits, as a sample of them says."""
+        return Facts(counted=True, sharing=sharing_of(self.a, self.b))
 
     @property
     def rows(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from experiments.nfl_window_data import BITS, Sides
 from experiments.slice_page import table
+from sosie.planner.methods.window import crowded_rows
 from sosie.planner.models.permuted import chance_beside, found_in_any
 from sosie.planner.models.window import Window, relative_cost
 
@@ -22,11 +23,13 @@ HEAD = ["B", "Q", "within both bounds", "furthest below", "furthest above", "pla
 def planned_recall(sides: Sides, window: int) -> Callable[[int], float]:
     """Return a function of the number of tables: the share of the true pairs that the planner's orders are to find.
 
-    It is averaged over how many bits the true pairs differ in; beyond the radius nothing is found.
+    It is averaged over how many bits the true pairs differ in; beyond the radius nothing is found. Where rows share
+    bits more often than by chance, a window reaches less far.
     """
     every = sides.distances
     likely = (every.values <= BITS.radius) & (every.weights > LEAST * every.total)
-    beside = chance_beside(every.values[likely], BITS.width, sides.rows, window)
+    crowded = crowded_rows(sides.rows, window, BITS.width, sides.facts)
+    beside = chance_beside(every.values[likely], BITS.width, crowded, window)
     weights = every.weights[likely] / every.total
     return lambda tables: float(found_in_any(beside, tables) @ weights)
 

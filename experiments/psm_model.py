@@ -132,7 +132,8 @@ def draw(panels: Any, flips: Mapping[int, Flips], times: Mapping[int, Mapping[st
         lines = [line[name] for line in times.values()]
         panels[1].plot(list(times), [each.measured for each in lines], f"C{colour}o-", label=name)
         panels[1].plot(list(times), [each.planned for each in lines], f"C{colour}--", label=f"{name}, planned")
-    panels[1].set(xlabel="log2 of rows", ylabel="us per query, all", ylim=(0, None), title="Figure 7")
+    most = max(max(each) for line in times.values() for each in line.values())  # the legend is on top
+    panels[1].set(xlabel="log2 of rows", ylabel="us per query, all", ylim=(0, 1.6 * most), title="Figure 7")
 
 
 def main() -> None:
