@@ -1,6 +1,7 @@
 """Which method the planner takes, by rows, bits, radius and recall; and which one really is the fastest.
 
-usage: python -m experiments.planner_map [--log-rows 14 16] [--queries 4096] [--most 5] [--only map|check] [--write]
+usage: python -m experiments.planner_map [--log-rows 14 16] [--queries 4096] [--most 5] [--only map|check]
+       [--save FILE.json] [--write]
 
 The map is drawn from plans alone: nothing is run, nothing is known of the data, and all pairs or matches are as far
 apart as the radius allows. For the check, the best setting of each method that meets the wish is run on generated rows,
@@ -15,11 +16,13 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from experiments.figure import COLOURS, grid, save
+from experiments.planner_grid import recalls, seconds
 from experiments.planner_runs import JOINS, SEARCHES, Rows, drawn, run
 from experiments.slice_page import publish, table
 from sosie.jobs.planning.of_signatures import facts_of_signatures
@@ -27,6 +30,7 @@ from sosie.planner.choose import choose
 from sosie.planner.facts import Facts
 from sosie.planner.limits import missed
 from sosie.planner.machine import Machine, load_machine
+from sosie.planner.outcome import Outcome
 from sosie.planner.plan import Plan
 from sosie.planner.wish import Task, Wish
 
@@ -56,12 +60,11 @@ class Panel(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A wish on real rows: the method that was chosen, and of each method the seconds and recall, planned and taken."""
+    """A wish on real rows: the method that was chosen, and what came of each."""
 
     wish: Wish
     chosen: str
-    planned: dict[str, tuple[float, float]]
-    taken: dict[str, tuple[float, float]]
+    outcomes: dict[str, Outcome]
 
     @property
     def meeting(self) -> dict[str, float]:
@@ -117,7 +120,7 @@ def _whose(machine: Machine) -> str:
 
 def picture(panels: Sequence[Panel]) -> None:
     """Draw the map: the rows from left to right, the radius upwards, a colour for each method."""
-    figure, all_axes = grid(len(METHODS), len(panels) // len(METHODS), height=3.2)
+    figure, all_axes = grid(len(panels) // 2, 2, height=3.0)
     for axes, panel in zip((axes for line in all_axes for axes in line), panels, strict=True):
         names, radii = METHODS[panel.task], MAPPED[panel.bits]
         for name, colour in zip(names, COLOURS, strict=False):
@@ -161,10 +164,11 @@ def checked(wish: Wish, data: Rows, facts: Facts, machine: Machine, most: float)
         true = run(truth, wish, data).found
     else:
         true = runs[exact[0]].found
-    planned = {name: (each.estimate.seconds, each.estimate.recall) for name, each in best.items()}
-    return Checked(
-        wish, chosen.method, planned, {name: (each.seconds, each.recall(true)) for name, each in runs.items()}
-    )
+    outcomes = {
+        name: Outcome.of(best[name], wish.recall, measured=each.recall(true), seconds=each.seconds)
+        for name, each in runs.items()
+    }
+    return Checked(wish, chosen.method, outcomes)
 
 
 def tell_check(every: Sequence[Checked], machine: Machine) -> str:
@@ -173,10 +177,8 @@ def tell_check(every: Sequence[Checked], machine: Machine) -> str:
     for each in every:
         wish = each.wish
         size = f"2^{wish.rows.bit_length() - 1}"
-        others = ", ".join(
-            f"{name} {1000 * seconds:.1f}" + (f" (recall {found:.3f})" if found < 0.9995 else "")
-            for name, (seconds, found) in sorted(each.taken.items(), key=lambda item: item[1])
-        )
+        ran = sorted(each.outcomes.values(), key=lambda outcome: outcome.seconds or 0.0)
+        others = ", ".join(map(_said, ran))
         ratio = f"{each.ratio:.2f}" if np.isfinite(each.ratio) else "too little found"
         place = [wish.task, wish.bits, wish.radius, size, f"{wish.recall:g}"]
         rows.append([*place, each.chosen, each.fastest, ratio, others])
@@ -185,15 +187,20 @@ def tell_check(every: Sequence[Checked], machine: Machine) -> str:
     return f"With constants {_whose(machine)}; one draw (seed 0). {said}.\n\n{table(head, rows)}"
 
 
+def _said(outcome: Outcome) -> str:
+    found = outcome.measured or 0.0
+    return f"{outcome.method} {1000 * (outcome.seconds or 0.0):.1f}" + f" (recall {found:.3f})" * (found < 0.9995)
+
+
 def _counted(task: str, every: Sequence[Checked]) -> str:
     won, near = sum(each.chosen == each.fastest for each in every), sum(each.ratio <= NEAR for each in every)
     missing = sum(not np.isfinite(each.ratio) for each in every)
-    pairs = [(each.planned[name], each.taken[name]) for each in every for name in each.taken if name in each.planned]
-    timed = sum(0.5 <= planned[0] / taken[0] <= 2 for planned, taken in pairs)
-    found = sum(abs(planned[1] - taken[1]) <= TOLERANCE for planned, taken in pairs)
+    outcomes = [outcome for each in every for outcome in each.outcomes.values()]
+    timed = sum(0.5 <= planned / taken <= 2 for planned, taken in seconds(outcomes))
+    found = sum(abs(planned - measured) <= TOLERANCE for planned, measured in recalls(outcomes))
     return (
         f"{task}: the choice is the fastest in {won} of {len(every)} settings, within {NEAR} times of it in {near}, "
-        f"and finds too little in {missing}; of {len(pairs)} runs the time is within a factor of 2 of what was "
+        f"and finds too little in {missing}; of {len(outcomes)} runs the time is within a factor of 2 of what was "
         f"planned in {timed}, the recall within {TOLERANCE} in {found}"
     )
 
@@ -205,6 +212,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=4096, help="of a search of the check")
     parser.add_argument("--most", type=float, default=5.0, help="seconds that a setting may be planned to take")
     parser.add_argument("--only", choices=("map", "check"), help="leave the other out")
+    parser.add_argument("--save", type=Path, help="a JSON file for what was run, as `planner_grid` reads it")
     parser.add_argument("--write", action="store_true", help="write into docs/experiments and docs/images")
     given = parser.parse_args()
     machine = load_machine()
