@@ -69,7 +69,8 @@ class Checked(NamedTuple):
     @property
     def meeting(self) -> dict[str, float]:
         """The seconds of those that found what was asked."""
-        return {name: seconds for name, (seconds, found) in self.taken.items() if found >= self.wish.recall - TOLERANCE}
+        least = self.wish.recall - TOLERANCE
+        return {name: each.seconds or 0.0 for name, each in self.outcomes.items() if (each.measured or 0.0) >= least}
 
     @property
     def fastest(self) -> str:
@@ -224,12 +225,11 @@ def main() -> None:
     if given.only != "map":
         for _ in check([10], 64, given.most, machine):  # kernels are compiled
             pass
-        publish(
-            PAGE,
-            "check",
-            tell_check([*check(given.log_rows, given.queries, given.most, machine)], machine),
-            given.write,
-        )
+        every = [*check(given.log_rows, given.queries, given.most, machine)]
+        publish(PAGE, "check", tell_check(every, machine), given.write)
+        if given.save:
+            said = [{"wish": asdict(each.wish), "outcomes": [*map(asdict, each.outcomes.values())]} for each in every]
+            given.save.write_text(json.dumps(said, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
