@@ -4,7 +4,7 @@ usage: python -m experiments.planner_grid [FILE ...] [--write]
 
 Files are JSON; without any, those that the benchmarks planned_search, planned_joins and planned_dedup wrote beside
 themselves. Whatever in them has the fields of `sosie.planner.outcome.Outcome`, as its `to_dict` writes them, is a
-point.
+point, and so is what has `sampled` and `measured`, as planned_dedup writes them.
 """
 
 from __future__ import annotations
@@ -37,9 +37,26 @@ def outcomes_of(said: Any) -> Iterator[Outcome]:
     """
     if isinstance(said, dict) and said.keys() >= NEEDED:
         yield Outcome(**{name: said[name] for name in NEEDED})
+    elif isinstance(said, dict) and said.keys() >= {"method", "sampled", "measured"}:
+        yield _planned_apart(said)
     elif isinstance(said, dict | list):
         for each in said.values() if isinstance(said, dict) else said:
             yield from outcomes_of(each)
+
+
+def _planned_apart(said: dict[str, Any]) -> Outcome:
+    """Return what was planned from a sample, and what was measured, as planned_dedup writes both."""
+    planned, measured = said["sampled"], said["measured"]
+    return Outcome(
+        method=said["method"],
+        asked=said["asked"],
+        predicted=planned["recall"],
+        measured=measured["recall"],
+        predicted_seconds=planned["seconds"],
+        seconds=measured["seconds"],
+        predicted_bytes=planned["bytes"],
+        bytes=measured["bytes"],
+    )
 
 
 def read(files: Sequence[Path]) -> dict[str, list[Outcome]]:

@@ -148,6 +148,16 @@ def test_the_grid_counts_what_is_as_it_was_predicted(tmp_path):
     ]
 
 
+def test_a_plan_from_a_sample_is_an_outcome():
+    script = import_module("experiments.planner_grid")
+    said = {
+        "sampled": {"recall": 0.9, "seconds": 2.0, "bytes": 6},
+        "measured": {"recall": 0.9, "seconds": 3.0, "bytes": 7},
+    }
+    (found,) = script.outcomes_of({"settings": [{"method": "minhash", "asked": 0.9, **said}, {"chosen": "exact"}]})
+    assert (found.method, found.predicted_seconds, found.seconds, found.bytes) == ("minhash", 2.0, 3.0, 7)
+
+
 def test_a_file_without_outcomes_is_refused(tmp_path):
     script, file = import_module("experiments.planner_grid"), tmp_path / "other.json"
     file.write_text('{"rows": 3}', "utf-8")
