@@ -1,6 +1,6 @@
 """NFL, Figures 5 to 8: recall, comparisons and time of the sliding window, beside brute force and the paper's model.
 
-usage: python -m experiments.nfl_window [--texts FILE.parquet] [--rows N] [--tables N] [--step N] [--write]
+usage: python -m experiments.nfl_window [--texts FILE] [--rows N] [--tables N] [--step N] [--only PART] [--write]
 
 Rows are a 200th of the paper's, and so are the windows: the share of all rows in a window, on which recall and
 relative cost depend, is the paper's. Windows of less than one row are left out. Tables are drawn by seeds, --step of
@@ -11,7 +11,6 @@ two runs, of windows as wide as the paper's.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,28 +18,34 @@ import numpy as np
 
 from experiments.collection import read_texts
 from experiments.nfl_window_data import BITS, ENGLISH, GERMAN, PAPER_ROWS, Sides, generated_sides, sides_of_texts
-from experiments.nfl_window_plots import draw_comparisons, draw_recall, draw_tradeoff, draw_windows
+from experiments.nfl_window_model import planned_recall, tell_model
+from experiments.nfl_window_plots import draw_comparisons, draw_modelled, draw_recall, draw_tradeoff, draw_windows
+from experiments.nfl_window_times import TIMED, Times, explained, take_times
 from experiments.slice_page import percent, publish, table
 from sosie import Window, join
-from sosie.planner.models.window import chance_within, expected_recall, relative_cost, window_comparisons
-from sosie.types import F64, I64, Pairs
+from sosie.planner.models.window import chance_within, recall_of_similar, relative_cost, window_comparisons
+from sosie.types import I64
 
 WINDOWS = (200, 1000, 2000, 5000)  # of the paper's size
-TIMED = (200, 500, 1000, 2000, 5000)
 SHOWN = (100, 200, 300, 500, 1000)  # tables
 CHUNK = 490_000
 WANTED = {0.93: "35 %", 0.95: "40 %", 0.98: "50 %", 0.99: "", 0.995: "100 %"}  # relative recall: the paper's cost
 NAME = "nfl-window.md"
+PARTS = ("time", "model")
 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """What was found by one window: recall and comparisons by the number of tables; `seeds` for the fewest."""
+    """What was found by one window: recall and comparisons by the number of tables; `seeds` for the fewest.
+
+    `model` are both bounds of NFL's, `planned` is what the planner goes by.
+    """
 
     paper: int
     tables: list[int]
     recall: list[float]
     model: list[tuple[float, float]]
+    planned: list[float]
     comparisons: list[int]
     seeds: list[float]
 
@@ -55,27 +60,6 @@ class Measured:
     windows: list[Swept]
 
 
-@dataclass(frozen=True)
-class Times:
-    """What a window of a width costs, in nanoseconds: a row of a table, a comparison; and one of brute force.
-
-    `seconds` are those of 10, 20 and 30 tables; R2 is the share of their variance that lines over the windows explain.
-    """
-
-    row: dict[int, float]
-    comparison: dict[int, float]
-    brute: float
-    seconds: dict[tuple[int, int], float]
-
-    def relative(self, tables: int, window: int) -> float:
-        """Return the time at the paper's size, as a share of that of brute force there."""
-        row = np.interp(window, [*self.row], [*self.row.values()])
-        comparison = np.interp(window, [*self.comparison], [*self.comparison.values()])
-        by = Window(tables, window)
-        compared = relative_cost(PAPER_ROWS, by) * GERMAN * ENGLISH
-        return float((tables * PAPER_ROWS * row + compared * comparison) / (GERMAN * ENGLISH * self.brute))
-
-
 def measure(sides: Sides, tables: int, step: int) -> Measured:
     """Join by every window with ever more tables, and by brute force."""
     near = sides.numbers(join(sides.a, sides.b, radius=BITS.radius, method="brute"))
@@ -86,7 +70,8 @@ def measure(sides: Sides, tables: int, step: int) -> Measured:
 def sweep(sides: Sides, paper: int, tables: int, step: int) -> Swept:
     """Join by a window with ever more tables, and return what all so far have found."""
     found, compared = np.empty(0, np.int64), 0
-    swept = Swept(paper, [], [], [], [], [])
+    swept = Swept(paper, [], [], [], [], [], [])
+    planned = planned_recall(sides, sides.window(paper))
     for seed in range(min(tables, _enough(paper)) // step):
         by = Window(step, sides.window(paper), sides.window(CHUNK), seed)
         pairs = join(sides.a, sides.b, radius=BITS.radius, method=by)
@@ -97,44 +82,15 @@ def sweep(sides: Sides, paper: int, tables: int, step: int) -> Swept:
         swept.tables.append(step * (seed + 1))
         swept.recall.append(sides.recall(found))
         swept.comparisons.append(compared)
-        expected = expected_recall(sides.cosines, BITS, sides.rows, Window(swept.tables[-1], by.window))
-        swept.model.append((float(expected[0].mean()), float(expected[1].mean())))
+        every = Window(swept.tables[-1], by.window)
+        swept.model.append(recall_of_similar(sides.similar, BITS, sides.rows, every))
+        swept.planned.append(planned(every.tables))
     return swept
 
 
 def _enough(window: int) -> int:
     """Return how many tables cost a little more than brute force."""
     return int(1.1 / relative_cost(PAPER_ROWS, Window(1, window)))
-
-
-def take_times(sides: Sides) -> Times:
-    """Return what rows and comparisons cost; the better of two runs each."""
-    compared = len(sides.a) * len(sides.b)
-    brute = 1e9 * _cpu(sides, "brute")[0] / compared
-    row, comparison, seconds = {}, {}, {}
-    for window in TIMED:
-        for tables in (10, 20, 30):
-            seconds[tables, window], pairs = _cpu(sides, Window(tables, window))
-        done, made = pairs.counters["comparisons"], pairs.counters["making_chunks"]
-        making = seconds[30, window] * made / (made + done)
-        row[window] = 1e9 * making / (30 * sides.rows)
-        comparison[window] = 1e9 * (seconds[30, window] - making) / done
-    return Times(row, comparison, brute, seconds)
-
-
-def _cpu(sides: Sides, method: object) -> tuple[float, Pairs]:
-    taken = []
-    for _ in range(2):
-        start = time.process_time()
-        pairs = join(sides.a, sides.b, radius=BITS.radius, method=method, threads=1)
-        taken.append(time.process_time() - start)
-    return min(taken), pairs
-
-
-def _explained(windows: F64, seconds: F64) -> float:
-    """Return the share of the variance that a line explains (R2)."""
-    line = np.polyval(np.polyfit(windows, seconds, 1), windows)
-    return float(1 - ((seconds - line) ** 2).sum() / ((seconds - seconds.mean()) ** 2).sum())
 
 
 def tell_times(times: Times, measured: Measured) -> str:
@@ -156,7 +112,7 @@ def tell_times(times: Times, measured: Measured) -> str:
                 ]
             )
     lines = [
-        _explained(np.array(TIMED, float), np.array([times.seconds[q, window] for window in TIMED]))
+        explained(np.array(TIMED, float), np.array([times.seconds[q, window] for window in TIMED]))
         for q in (10, 20, 30)
     ]
     head = ["Q", "B", "seconds of Q / 10 tables", "hours at the paper's size", "recall", "cost", "cost in time"]
@@ -246,23 +202,29 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=PAPER_ROWS // 200, help="on both sides")
     parser.add_argument("--tables", type=int, default=1300, help="at most")
     parser.add_argument("--step", type=int, default=100, help="tables that are drawn at a time")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="leave the other out: times, or models")
     parser.add_argument("--write", action="store_true", help="write into docs/experiments and docs/images")
     options = parser.parse_args()
     sides = [generated_sides(options.rows)]
     if options.texts:
         sides.append(sides_of_texts(read_texts(options), options.rows))
-    times = take_times(sides[0])
+    times = take_times(sides[0]) if "time" in options.only else None
     measured = []
     for each, section in zip(sides, ("generated", "texts"), strict=False):
         measured.append(measure(each, options.tables, options.step))
-        if section == "generated":
+        if times and section == "generated":
             publish(NAME, "time", tell_times(times, measured[0]), options.write)
-        publish(NAME, section, tell(measured[-1], times), options.write)
-    if options.write:
+        if times:
+            publish(NAME, section, tell(measured[-1], times), options.write)
+    if "model" in options.only:
+        publish(NAME, "model", tell_model(measured), options.write)
+    if options.write and times:
         draw_windows(times)
-        draw_recall(measured)
         draw_comparisons(measured)
         draw_tradeoff(measured, times)
+    if options.write and "model" in options.only:
+        draw_recall(measured)
+        draw_modelled(measured)
 
 
 if __name__ == "__main__":

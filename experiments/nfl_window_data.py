@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,7 +12,10 @@ from experiments.collection import Collection
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import weights
-from sosie.planner.models.window import Bits
+from sosie.jobs.planning.of_signatures import sharing_of
+from sosie.planner.facts import Facts, Spread
+from sosie.planner.models.distances import binomial
+from sosie.planner.models.window import Bits, agreement
 from sosie.signatures.projection import RandomProjection
 from sosie.types import F64, I64, U64, Pairs, Signatures
 
@@ -34,6 +38,23 @@ class Sides:
     b: Signatures
     true: I64
     cosines: F64
+
+    @cached_property
+    def similar(self) -> Spread:
+        """How similar the true pairs are."""
+        return Spread(self.cosines, np.ones(len(self.cosines)))
+
+    @cached_property
+    def distances(self) -> Spread:
+        """How many bits the true pairs are to be expected to differ in, those beyond the radius included."""
+        differing = 1 - agreement(self.cosines)
+        weights = sum((binomial(BITS.width, chance) for chance in differing.tolist()), np.zeros(BITS.width + 1))
+        return Spread(np.arange(BITS.width + 1.0), weights)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """How often rows share leading bits, as a sample of them says."""
+        return Facts(counted=True, sharing=sharing_of(self.a, self.b))
 
     @property
     def rows(self) -> int:

@@ -11,7 +11,8 @@ from sosie import Window
 from sosie.planner.models.window import relative_cost
 
 if TYPE_CHECKING:
-    from experiments.nfl_window import Measured, Times
+    from experiments.nfl_window import Measured
+    from experiments.nfl_window_times import Times
 
 _PAPER = ((0.35, 0.93), (0.40, 0.95), (0.50, 0.98), (1.0, 0.995))  # relative cost and recall, as its text says
 
@@ -35,10 +36,12 @@ def draw_recall(measured: Sequence[Measured], name: str = "nfl-figure6") -> None
             axes.plot(swept.tables, swept.recall, "o-", ms=3, color=colour, label=f"B = {swept.paper}")
             for bound in zip(*swept.model, strict=True):
                 axes.plot(swept.tables, bound, ":", color=colour)
+            axes.plot(swept.tables, swept.planned, "--", lw=1, color=colour)
         axes.axhline(each.bound, color="0.4", label="brute force")
         axes.set(xlabel="tables Q", ylabel="recall", ylim=(0, 1), title=each.sides.name)
         axes.title.set_fontsize(8)
-    all_axes[0].plot([], [], ":", color="0.3", label="model, floor and ceil")
+    all_axes[0].plot([], [], ":", color="0.3", label="NFL, floor and ceil")
+    all_axes[0].plot([], [], "--", lw=1, color="0.3", label="planner")
     all_axes[0].legend(frameon=False, fontsize=7, ncols=2, loc="lower right")
     save(figure, name)
 
@@ -74,6 +77,25 @@ def draw_tradeoff(measured: Sequence[Measured], times: Times) -> None:
             axes.set_title(each.sides.name, fontsize=8)
     all_axes[0][0].legend(frameon=False, fontsize=7, loc="lower right")
     save(figure, "nfl-figure8")
+
+
+def draw_modelled(measured: Sequence[Measured]) -> None:
+    """Figure 8 by comparisons, beside the models: recall by relative cost."""
+    figure, all_axes = panels(len(measured))
+    for axes, each in zip(all_axes, measured, strict=True):
+        for colour, swept in zip(COLOURS, each.windows, strict=False):
+            costs = [relative_cost(PAPER_ROWS, Window(tables, swept.paper)) for tables in swept.tables]
+            axes.plot(costs, swept.recall, "o-", ms=3, color=colour, label=f"B = {swept.paper}")
+            for bound in zip(*swept.model, strict=True):
+                axes.plot(costs, bound, ":", color=colour)
+            axes.plot(costs, swept.planned, "--", lw=1, color=colour)
+        axes.axhline(each.bound, color="0.4")
+        axes.set(xlabel="comparisons, as a share of brute force", ylabel="recall", xlim=(0, 1.05), ylim=(0, 1))
+        axes.set_title(each.sides.name, fontsize=8)
+    all_axes[0].plot([], [], ":", color="0.3", label="NFL, floor and ceil")
+    all_axes[0].plot([], [], "--", lw=1, color="0.3", label="planner")
+    all_axes[0].legend(frameon=False, fontsize=7, ncols=2, loc="lower right")
+    save(figure, "nfl-figure8-model")
 
 
 def _tradeoff(axes: Any, measured: Measured, cost: Any) -> None:
