@@ -38,15 +38,6 @@ OTHERS = {
 STILL = {
     "crosslingual/align.py": ("LITTLE",),
     "crosslingual/compared.py": ("_PAIR",),
-    "documents/bounded.py": ("PROGRAM_BYTES", "RECORD_BYTES", "TEXT_BYTES"),
-    "index/block_run.py": ("_PROBE", "_TABLES"),
-    "index/flat.py": ("WORTH_A_THREAD",),
-    "index/slice_store.py": ("_SPARSE",),
-    "jobs/auto.py": (
-        *("FEATURE_BYTES", "POSTING_BYTES", "DOCUMENT_BYTES", "FREQUENCY_BYTES", "FIXED_BYTES", "BUSY_BYTES"),
-        "BUSY_FEATURE_BYTES",
-    ),
-    "jobs/warm.py": ("COMPILER_BYTES",),
 }
 
 

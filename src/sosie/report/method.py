@@ -33,7 +33,7 @@ def method_section(report: dict[str, Any]) -> str:
     return (
         f"<p>{_read(parameters)} {_done(parameters)}. Of similar documents, "
         f"{_stays(parameters['keep'])}; {_rule(parameters)}.{_against(report)}</p>\n"
-        f"<p>{_predicted(report)} {_measured(report.get('measured'))}</p>\n{_planned(report.get('plan'))}"
+        f"<p>{_predicted(report)} {_measured(report.get('measured'))}</p>\n"
         f"<details><summary>All parameters</summary><table>{table}</table></details>\n{_inputs(report['inputs'])}"
     )
 
@@ -181,7 +181,7 @@ def _measured(measured: dict[str, Any] | None) -> str:
     )
 
 
-def _planned(plan: dict[str, Any] | None) -> str:
+def planned(plan: dict[str, Any] | None) -> str:
     """Say what was expected beside what happened, and which other methods were considered."""
     if not plan:
         return ""
