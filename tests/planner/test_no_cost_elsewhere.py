@@ -26,7 +26,6 @@ SAID = re.compile(
 # No costs of a machine, each with the reason.
 OTHERS = {
     "crosslingual/beads.py": "what an alignment of paragraphs is worth, by the paper: it decides the answer",
-    "documents/parquet/read.py": "how much is read so that a sample comes from all over, which decides what is in it",
     "index/flips.py": "how likely bits flip is called their cost, as in the literature",
     "kernels/tables/vosh.py": "the same",
     "kernels/text/elements.py": "units of work by which a page is refused: other pages would be, on another machine",
@@ -36,7 +35,6 @@ OTHERS = {
 }
 # What has not moved yet.
 STILL = {
-    "crosslingual/align.py": ("LITTLE",),
     "crosslingual/compared.py": ("_PAIR",),
 }
 
