@@ -1,4 +1,4 @@
-"""Anchored clusters on a cluster: who stays is decided in keep order, as on one machine, however many pairs there are."""
+"""Anchored clusters on a cluster: who stays is decided in keep order, as on one machine, for any number of pairs."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def anchored(pairs: DataFrame, work: Work, driver_pairs: int | None = None) -> D
     many as that is faster for).
 
     On the cluster it goes by rounds: a row that has no undecided one before it stays, what is similar to it and comes
-    later goes, and pairs of what goes are left out. Where chains make that slow, whole components are decided at a time,
-    each in one task.
+    later goes, and pairs of what goes are left out. Where chains make that slow, whole components are decided at a
+    time, each in one task.
     """
     limit = Machine().ns("driver_pairs") if driver_pairs is None else driver_pairs
-    held = work.write(pairs.select("a", "b", "similarity"), "pairs")
+    held = work.stage(pairs.select("a", "b", "similarity"), "pairs")
     if held.rows <= limit:
         found = _on_driver(held.frame, work)
     else:
         gone = _gone(held, work, limit)
         found = _nearest(held.frame, gone)
-    done = work.write(found, "anchors")
+    done = work.stage(found, "anchors")
     work.drop(held)
     return done.frame
 
@@ -46,19 +46,19 @@ def anchored(pairs: DataFrame, work: Work, driver_pairs: int | None = None) -> D
 def _gone(held: Stage, work: Work, limit: float) -> DataFrame:
     """Return the rows that go, each once: those similar to one before them that stays."""
     worth = 1 - Machine().ns("round_share")
-    gone, rest = list[DataFrame](), work.write(held.frame.select("a", "b"), "undecided")
+    gone, rest = list[DataFrame](), work.stage(held.frame.select("a", "b"), "undecided")
     while rest.rows > limit:
-        going = work.write(_going(rest.frame), "gone")
+        going = work.stage(_going(rest.frame), "gone")
         gone.append(going.frame)
-        fewer = work.write(_without(rest.frame, going.frame), "undecided")
+        fewer = work.stage(_without(rest.frame, going.frame), "undecided")
         slow = fewer.rows > worth * rest.rows
         work.drop(rest)
         rest = fewer
         if slow and rest.rows > limit:
-            gone.append(work.write(_by_component(rest, work), "gone").frame)
+            gone.append(work.stage(_by_component(rest, work), "gone").frame)
             break
     else:
-        gone.append(work.write(_left_over(rest.frame, work), "gone").frame)
+        gone.append(work.stage(_left_over(rest.frame, work), "gone").frame)
     work.drop(rest)
     return reduce(DataFrame.union, gone)
 
@@ -93,7 +93,7 @@ def _decided(batches: Iterable[Any]) -> Iterator[Any]:
 def _left_over(pairs: DataFrame, work: Work) -> DataFrame:
     """Return the rows that go of few pairs."""
     table = pa.Table.from_batches(_decided(pairs.toArrow().to_batches()), pa.schema({"row": pa.int64()}))
-    return work.spark.createDataFrame(table)
+    return work.session.createDataFrame(table)
 
 
 def _nearest(pairs: DataFrame, gone: DataFrame) -> DataFrame:
@@ -111,7 +111,7 @@ def _on_driver(pairs: DataFrame, work: Work) -> DataFrame:
     """Return the anchors of all rows, as one machine finds them."""
     table = pairs.toArrow()
     found = _anchors(*(table[name].to_numpy() for name in ("a", "b", "similarity")))
-    return work.spark.createDataFrame(pa.table(dict(zip(("row", "anchor", "similarity"), found, strict=True))))
+    return work.session.createDataFrame(pa.table(dict(zip(("row", "anchor", "similarity"), found, strict=True))))
 
 
 def _anchors(a: I64, b: I64, similarity: F64) -> tuple[I64, I64, F64]:

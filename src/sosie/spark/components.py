@@ -24,20 +24,20 @@ def connected(pairs: DataFrame, work: Work, driver_pairs: int | None = None) -> 
     after a round, whatever the graph (Bögeholz, Brand and Todor 2020).
     """
     limit = Machine().ns("driver_pairs") if driver_pairs is None else driver_pairs
-    edges, rounds = work.write(pairs.select("a", "b"), "edges"), list[Stage]()
+    edges, rounds = work.stage(pairs.select("a", "b"), "edges"), list[Stage]()
     while edges.rows > limit:
-        rounds.append(work.write(_leaders(edges.frame, _SEED + len(rounds)), "leaders"))
-        fewer = work.write(_contracted(edges.frame, rounds[-1].frame), "edges")
+        rounds.append(work.stage(_leaders(edges.frame, _SEED + len(rounds)), "leaders"))
+        fewer = work.stage(_contracted(edges.frame, rounds[-1].frame), "edges")
         work.drop(edges)
         edges = fewer
-    labels = work.write(_on_driver(edges.frame, work), "labels")
+    labels = work.stage(_on_driver(edges.frame, work), "labels")
     work.drop(edges)
     if not rounds:
         return labels.frame.withColumnRenamed("leader", "component")
     for leaders in reversed(rounds):
         labels = _followed(leaders, labels, work)
     first = labels.frame.groupBy("leader").agg(F.min("row").alias("component"))
-    found = work.write(labels.frame.join(first, "leader").select("row", "component"), "components")
+    found = work.stage(labels.frame.join(first, "leader").select("row", "component"), "components")
     _check(found, labels)
     work.drop(labels)
     return found.frame
@@ -64,7 +64,7 @@ def _followed(leaders: Stage, labels: Stage, work: Work) -> Stage:
     """Return whom each row of a round follows in the end: those that are left have joined others meanwhile."""
     later = labels.frame.toDF("leader", "last")
     joined = leaders.frame.join(later, "leader", "left").select("row", F.coalesce("last", "leader").alias("leader"))
-    found = work.write(joined, "labels")
+    found = work.stage(joined, "labels")
     _check(found, leaders)
     work.drop(leaders)
     work.drop(labels)
@@ -79,7 +79,7 @@ def _on_driver(edges: DataFrame, work: Work) -> DataFrame:
     components = Components(len(rows))
     components.add(places[: len(a)], places[len(a) :])
     found = pa.table({"row": rows, "leader": rows[components.first()]})
-    return work.spark.createDataFrame(found)
+    return work.session.createDataFrame(found)
 
 
 def _check(found: Stage, expected: Stage) -> None:

@@ -19,25 +19,25 @@ _ALIKE = {"s3a": "s3", "s3n": "s3", "abfss": "abfs"}  # what Spark calls a file 
 
 @dataclass(frozen=True)
 class Scratch:
-    """A folder by the URI that Spark has for it. This process can write to it: what it cannot, it could not remove."""
+    """A folder by the URL that Spark has for it. This process can write to it: what it cannot, it could not remove."""
 
-    uri: str
+    url: str
 
     @classmethod
     def create(cls, parent: str, mode: int = 0o777) -> Scratch:
-        """Make a folder of its own below another; a path is one of this machine, whatever else Spark takes paths for."""
+        """Make a folder of its own below another; a path is one of this machine, whatever Spark takes paths for."""
         local = local_path(parent)
         if not is_url(local):
             parent = f"file://{Path(local).absolute()}"
         made = cls(f"{parent.rstrip('/')}/sosie-{secrets.token_hex(8)}")
         try:
             if is_url(local):
-                system, path = _system(made.uri)
+                system, path = _system(made.url)
                 system.create_dir(path)
                 with system.open_output_stream(f"{path}/_sosie") as stream:  # a store of objects has no empty folders
                     stream.write(b"")
             else:
-                Path(local_path(made.uri)).mkdir(mode)
+                Path(local_path(made.url)).mkdir(mode)
         except (OSError, pa.ArrowException) as error:
             raise UsageError(f"{parent}: cannot be written to ({error}): name another folder as scratch") from error
         return made

@@ -35,15 +35,19 @@ class Stage:
 class Work:
     """The session and the folder of a job. `working` makes it, and removes the folder when the job ends or fails."""
 
-    spark: SparkSession
+    session: SparkSession
     scratch: Scratch
 
-    def write(self, frame: DataFrame, name: str, **asked: Column) -> Stage:
-        """Write rows as Parquet and return them as they are read back; `asked` are aggregates of them.
+    def write(self, frame: DataFrame, name: str) -> DataFrame:
+        """Write rows as Parquet and return them as they are read back: they are not computed again."""
+        return self.stage(frame, name).frame
+
+    def stage(self, frame: DataFrame, name: str, **asked: Column) -> Stage:
+        """Write rows as `write` does, and count them meanwhile; `asked` are aggregates of them.
 
         As many rows must be there as were written: executors that do not reach the folder write to their own disks.
         """
-        path = f"{self.scratch.uri}/{name}-{secrets.token_hex(4)}"
+        path = f"{self.scratch.url}/{name}-{secrets.token_hex(4)}"
         seen = Observation()
         columns = [F.count(F.lit(1)).alias(_ROWS), *(column.alias(key) for key, column in asked.items())]
         with self._named():
@@ -51,7 +55,7 @@ class Work:
         observed = dict(seen.get)
         rows = int(observed.pop(_ROWS))
         with self._named():
-            back = self.spark.read.schema(frame.schema).parquet(path)
+            back = self.session.read.schema(frame.schema).parquet(path)
             found = back.count()
         if found != rows:
             raise StorageError(
@@ -66,43 +70,48 @@ class Work:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Name what a cluster says of a disk that is full, of which it tells a page of Java."""
+        """Name what a cluster says of a disk that is full or of a file that has gone, with a page of Java."""
         try:
             yield
         except Exception as error:
             if not isinstance(error, PySparkException) and type(error).__module__.partition(".")[0] != "py4j":
                 raise
-            if "No space left on device" in str(error) or "Disk quota exceeded" in str(error):
+            said = str(error)
+            if "No space left on device" in said or "Disk quota exceeded" in said:
                 raise StorageError(
-                    f"a disk is full: {self.scratch.uri} has no more room, or the local folder of an executor "
+                    f"a disk is full: {self.scratch.url} has no more room, or the local folder of an executor "
                     "(spark.local.dir) has none"
+                ) from error
+            if "FILE_NOT_EXIST" in said and self.scratch.url in said:
+                raise StorageError(
+                    f"{self.scratch.url}: a file that an earlier stage wrote is not there any more. Start again."
                 ) from error
             raise
 
 
 @contextmanager
-def working(spark: SparkSession, scratch: str | None = None) -> Iterator[Work]:
+def working(session: SparkSession, scratch: str | None = None) -> Iterator[Work]:
     """Yield where a job works: a folder of its own below `scratch`, a path or URI that the driver and executors reach.
 
     Where all runs on this machine, the system's folder for temporary files is taken. What is there is removed at the
     end, also after a failure.
     """
-    if scratch is None and not _is_local(spark):
+    if scratch is None and not _is_local(session):
         raise UsageError(
             "name a folder that the driver and all executors reach, for what the stages write: scratch='s3://...', "
             "'hdfs://...' or a path of a file system that they share (on the command line --scratch)"
         )
     place = Scratch.create(tempfile.gettempdir(), 0o700) if scratch is None else Scratch.create(scratch)
     try:
-        yield Work(spark, place)
+        yield Work(session, place)
     finally:
-        place.remove(place.uri)
+        place.remove(place.url)
 
 
-def _is_local(spark: SparkSession) -> bool:
+def _is_local(session: SparkSession) -> bool:
     """Whether driver and executors are one process of this machine."""
     try:
-        master = spark.conf.get("spark.master", "")
+        master = session.conf.get("spark.master", "")
     except PySparkException:  # where nobody may ask
         return False
     return (master or "").partition("[")[0] == "local"
