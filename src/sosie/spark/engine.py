@@ -1,0 +1,80 @@
+"""PySpark itself: loaded when it is needed, its version checked, and what it says turned into errors with names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sosie import errors
+from sosie.errors import SosieError, StorageError, UsageError
+from sosie.spark.travelling import BEGIN, END
+
+OLDEST = 4  # of PySpark
+INSTALL = "Run: pip install 'sosie[spark]'"
+_SAID = re.compile(rf"{re.escape(BEGIN)}(\w+): (.*?){re.escape(END)}", re.DOTALL)
+_LOST = (
+    "Connection refused",
+    "Failed to connect",
+    "All masters are unresponsive",
+    "SparkContext was shut down",
+    "UNAVAILABLE",
+)
+
+
+def load() -> Any:
+    """Return the module `pyspark.sql`; say what to install where it is missing or too old."""
+    try:
+        import pyspark
+        import pyspark.sql
+    except ImportError as error:
+        raise UsageError(f"sosie.spark needs the package pyspark ({error}). {INSTALL}") from error
+    if int(pyspark.__version__.split(".")[0]) < OLDEST:
+        raise UsageError(f"sosie.spark needs pyspark {OLDEST} or newer, and {pyspark.__version__} is here. {INSTALL}")
+    return pyspark.sql
+
+
+def check_frame(frame: Any) -> None:
+    """Refuse what is no DataFrame of Spark."""
+    if not isinstance(frame, load().DataFrame):
+        kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+        raise UsageError(
+            f"sosie.spark takes a DataFrame of Spark, got {kind}: make one with spark.createDataFrame or spark.read, or"
+            " use sosie.dedup, which takes all that is in memory"
+        )
+
+
+@contextmanager
+def named() -> Iterator[None]:
+    """Turn what Spark raises into the error that a task has raised, or one that says what to do, where that is known."""
+    load()
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except SosieError:
+        raise
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        known = _known(str(error))
+        if known is None:
+            raise
+        raise known from error
+
+
+def _known(said: str) -> SosieError | None:
+    """Return the error that is behind what Spark says, if it is one of those that people can cure."""
+    found = _SAID.search(said)
+    if found is not None:
+        kind = getattr(errors, found[1], errors.SosieError)
+        return kind(found[2])  # type: ignore[no-any-return]
+    if "No space left on device" in said:
+        return StorageError(
+            "Spark has no space left on the disk of an executor or of the scratch folder: make room, set spark.local.dir"
+            " to another disk, or name another folder with scratch= (--scratch)"
+        )
+    lost = next((each for each in _LOST if each in said), None)
+    if lost is not None:
+        return UsageError(f"the Spark session is gone, or its master cannot be reached ({lost}): start it again")
+    return None
