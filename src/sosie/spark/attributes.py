@@ -1,4 +1,4 @@
-"""What is known of some documents: their ids, lengths and places in order, taken from the blocks when they are needed."""
+"""What is known of some documents: their ids, lengths and places in order, from the blocks when they are needed."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Extraction:
         return made, starts
 
     def _digests(self, features: Features, sizes: NDArray[np.int32]) -> U64:
-        """Return two digests of each document's features and their words, which nobody who lacks the secret foresees."""
+        """Return two digests of each document's features and their words; without the secret nobody foresees them."""
         digests = np.zeros((len(sizes), 2), np.uint64)
         some, tags = sizes > 0, _tags(features).astype(np.uint64)
         worded = features.sizes > 0
@@ -179,7 +179,7 @@ def states_of(batch: Any) -> NDArray[np.uint8]:
 
 def features_in(batch: Any, sizes: NDArray[np.int32]) -> Features:
     """Return the features of the rows of a batch of blocks."""
-    tags = values_of(batch.column("tags"), np.uint32)
+    tags = values_of(batch.column("tags"), np.uint32) if "tags" in batch.schema.names else ()
     return Features(values_of(batch.column("hashes"), np.uint64), offsets_of(sizes), None, tags if len(tags) else None)
 
 

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sosie.spark.blocks import bucket_of
-from sosie.spark.exchange import SCHEMA, Blob, Packer, batched, buckets_of, send, Sent
-from sosie.spark.packed import pack, unpack_all
+from sosie.spark.exchange import SCHEMA, Blob, Packer, Sent, batched, buckets_of, send
+from sosie.spark.packed import pack, unpack, unpack_all
 from sosie.spark.travelling import Batches
 from sosie.spark.work import Work
-from sosie.types import I64, U64, Bools
+from sosie.types import I64
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-PAIRS, LISTS = 0, 1  # kinds of entries
+PAIRS, LISTS, COUNTED = 0, 1, 2  # kinds of entries; of the last, only their number counts
+LIST_TYPES = [np.uint64, np.int64, np.int64]  # of a member: which list, what is left of it there, and whether it asks
 _WAITING = 1 << 20  # pairs that wait until repeated ones are left out
 _BLOB = 1 << 11  # pairs that are packed together
 PER_BUCKET = 1 << 22  # pairs
@@ -64,11 +65,11 @@ def find_candidates(
     frame = work.write(work.run(together, take_pairs, SCHEMA), "candidates")
     counted = work.collect(frame.groupBy("kind").agg(F.sum("entries").alias("entries")))
     counts = dict(zip(counted["kind"].to_pylist(), counted["entries"].to_pylist(), strict=True))
-    return Candidates(frame, counts.get(PAIRS, 0), counts.get(LISTS, 0))
+    return Candidates(frame, counts.get(PAIRS, 0), counts.get(LISTS, 0), {"expected": counts.get(COUNTED, 0)})
 
 
 class PairPacker:
-    """Packs pairs by their first row, for the tasks that leave out repeated ones; those found together are left out here.
+    """Packs pairs by their first row, for the tasks that leave out repeated ones; those found together go once.
 
     >>> packer = PairPacker(1)
     >>> packer.add(Entries(np.array([1, 1]), np.array([2, 2]), np.array([1, 0])))
@@ -134,6 +135,8 @@ def take_pairs(batches: Batches) -> Batches:
                 a, b, meeting = (column[start : start + _BLOB] for column in pairs)
                 yield bucket, PAIRS, len(a), pack(a, [b, meeting])
             for data in blobs.get(LISTS, []):
-                yield bucket, LISTS, len(unpack_all([data], [np.uint64])[0]), data.to_pybytes()
+                yield bucket, LISTS, len(unpack(data, LIST_TYPES)[0]), data.to_pybytes()
+            if COUNTED in blobs:
+                yield bucket, COUNTED, sum(int(np.frombuffer(data, np.int64)[0]) for data in blobs[COUNTED]), b""
 
     yield from batched(kept())

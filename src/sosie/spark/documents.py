@@ -6,8 +6,8 @@ A DataFrame has no order. Documents come in the order of their ids, or of anothe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,8 +131,8 @@ def check_read(work: Work, blocks: Blocks, chosen: Chosen, skip: bool) -> dict[s
         )
     if counts["rejected"] and not skip:
         raise DataError(
-            f"{counted(counts['rejected'], 'document')} without a text: {' and '.join(map(repr, chosen.text))} is null. Fill it, leave"
-            " these rows out, or pass on_error='skip'."
+            f"{counted(counts['rejected'], 'document')} without a text: {' and '.join(map(repr, chosen.text))} is null."
+            " Fill it, leave these rows out, or pass on_error='skip'."
         )
     return counts
 

@@ -47,9 +47,9 @@ def check_frame(frame: Any) -> None:
 
 @contextmanager
 def named() -> Iterator[None]:
-    """Turn what Spark raises into the error that a task has raised, or one that says what to do, where that is known."""
+    """Turn what Spark raises into the error that a task has raised, or one that says what to do, if it is known."""
     load()
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     try:
@@ -68,11 +68,11 @@ def _known(said: str) -> SosieError | None:
     found = _SAID.search(said)
     if found is not None:
         kind = getattr(errors, found[1], errors.SosieError)
-        return kind(found[2])  # type: ignore[no-any-return]
+        return kind(found[2])
     if "No space left on device" in said:
         return StorageError(
-            "Spark has no space left on the disk of an executor or of the scratch folder: make room, set spark.local.dir"
-            " to another disk, or name another folder with scratch= (--scratch)"
+            "Spark has no space left on the disk of an executor or of the scratch folder: make room, set"
+            " spark.local.dir to another disk, or name another folder with scratch= (--scratch)"
         )
     lost = next((each for each in _LOST if each in said), None)
     if lost is not None:

@@ -1,4 +1,4 @@
-"""Who stays and who goes, on the driver: the documents that are in any pair, numbered anew in their order, and no others.
+"""Who stays and who goes, on the driver: the documents that are in any pair, numbered anew, and no others.
 
 Below a limit of pairs, what one machine does is done with them, by the same functions.
 """
@@ -19,7 +19,7 @@ from sosie.types import I64, Clusters, VerifiedPairs
 
 @dataclass(frozen=True, eq=False)
 class Involved:
-    """The documents that are in any pair, in the order of documents: their rows, and a table of what is known of them."""
+    """The documents that are in any pair, in the order of documents: their rows, and a table of what is known."""
 
     rows: I64
     known: Any

@@ -72,7 +72,8 @@ def take_keys(batches: Batches, pair_buckets: int, limit: int) -> Batches:
         crowded = np.repeat(sizes > limit, sizes)
         listed = members[crowded]
         names = mixed(keys[listed] ^ mixed(np.array([bucket]))[0])
-        lists.add(bucket_of(names, pair_buckets), rows[listed], [names])
+        whole = [np.zeros(len(listed), np.int64), np.ones(len(listed), np.int64)]
+        lists.add(bucket_of(names, pair_buckets), rows[listed], [names, *whole])
         yield from pairs.ready()
         yield from lists.ready()
     yield from pairs.finish()

@@ -10,14 +10,15 @@ import numpy as np
 from sosie.errors import UsageError
 from sosie.features.tags import NO_KEY, draw_key
 from sosie.jobs.parameters import DedupParameters
-from sosie.matches.candidates import SIMHASH_RECALL, Method
-from sosie.matches.sets.similarity import Similarity
+from sosie.matches.candidates import SIMHASH_RECALL, Exact, Method
+from sosie.matches.sets.similarity import Measure, Similarity
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.spark.blocks import Blocks, Extraction
 from sosie.spark.candidates import Candidates
 from sosie.spark.copies import Copies
 from sosie.spark.keys import key_candidates
+from sosie.spark.prefixes import Sizes, prefix_candidates
 from sosie.spark.verified import COLLIDED
 from sosie.spark.work import Work
 from sosie.types import I64, VerifiedPairs
@@ -41,6 +42,8 @@ def match(
     groups = worded - len(copies.rows)
     if isinstance(method, Minhash):
         return key_candidates(work, blocks, copies, without, method.bands, groups)
+    if isinstance(method, Exact):
+        return prefix_candidates(work, blocks, copies, without, Sizes(job.similarity, job.threshold), groups)
     raise UsageError(f"{type(method).__name__} is not there")
 
 
@@ -51,7 +54,7 @@ def recall_of(job: DedupParameters, method: Method) -> float:
     return SIMHASH_RECALL if isinstance(method, Simhash) else 1.0
 
 
-def collected(work: Work, verified: DataFrame, candidates: Candidates) -> VerifiedPairs:
+def collected(work: Work, verified: DataFrame, candidates: Candidates, measure: Measure) -> VerifiedPairs:
     """Return verified pairs on the driver, ordered, with what was counted."""
     table = work.collect(verified)
     a, b, similarity, shared, total = (table[name].to_numpy() for name in table.column_names)
@@ -60,4 +63,5 @@ def collected(work: Work, verified: DataFrame, candidates: Candidates) -> Verifi
     counters = {**candidates.counters, "candidates": candidates.pairs}
     if collisions := int(b[shared == COLLIDED].sum()):
         counters["collisions"] = collisions
-    return VerifiedPairs(a[order], b[order], similarity[order], shared[order], total[order], counters)
+    totals = None if measure == "cosine" else total[order]
+    return VerifiedPairs(a[order], b[order], similarity[order], shared[order], totals, counters)

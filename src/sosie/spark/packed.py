@@ -1,7 +1,7 @@
 """Rows of numbers as bytes: what is sent between tasks, a few thousand entries at a time.
 
-An entry has a row number and any columns. Spark moves bytes faster than rows, and rows that ascend take one or two bytes
-each instead of eight.
+An entry has a row number and any columns. Spark moves bytes faster than rows, and rows that ascend take one or two
+bytes each instead of eight.
 """
 
 from __future__ import annotations
@@ -21,34 +21,40 @@ _WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
 def pack(rows: I64, columns: Sequence[NDArray[Any]] = ()) -> bytes:
     """Return ascending rows and columns as bytes; a column may have another length than there are rows.
 
-    >>> rows, (values,) = unpack(pack(np.array([7, 7, 300]), [np.array([1.5, 2.5])]), [np.float64])
-    >>> rows.tolist(), values.tolist()
-    ([7, 7, 300], [1.5, 2.5])
+    Integers, none of which is negative, take as many bytes as the largest of their column needs.
+
+    >>> data = pack(np.array([7, 7, 300]), [np.array([1.5, 2.5]), np.array([3, 4, 5])])
+    >>> rows, columns = unpack(data, [np.float64, np.int64])
+    >>> rows.tolist(), [column.tolist() for column in columns], len(data) < 100
+    ([7, 7, 300], [[1.5, 2.5], [3, 4, 5]], True)
     """
-    steps = np.diff(rows).astype(np.uint64)
-    largest = int(steps.max(initial=0))
-    width = next(kind for kind in _WIDTHS if largest <= np.iinfo(kind).max)
-    head = [len(rows), np.dtype(width).itemsize, int(rows[0]) if len(rows) else 0, *(len(column) for column in columns)]
-    parts = [np.array(head, np.int64).tobytes(), steps.astype(width).tobytes()]
-    return b"".join(parts + [np.ascontiguousarray(column).tobytes() for column in columns])
+    head, parts = [len(rows), int(rows[0]) if len(rows) else 0], []
+    for column in (np.diff(rows), *columns):
+        narrow = _narrowed(column)
+        head += [len(narrow), narrow.itemsize]
+        parts.append(narrow.tobytes())
+    return b"".join([np.array(head, np.int64).tobytes(), *parts])
 
 
 def unpack(data: Any, dtypes: Sequence[DTypeLike]) -> tuple[I64, list[NDArray[Any]]]:
     """Return the rows and the columns, which are of these types."""
-    head = np.frombuffer(data, np.int64, 3 + len(dtypes)).tolist()
-    count, width, first = head[:3]
-    at = 8 * len(head)
-    rows = np.full(count, first, np.int64)
-    if count > 1:
-        steps = np.frombuffer(data, f"<u{width}", count - 1, at)
-        rows[1:] += np.cumsum(steps, dtype=np.int64)
-        at += width * (count - 1)
-    columns = []
-    for dtype, length in zip(dtypes, head[3:], strict=True):
-        column = np.frombuffer(data, dtype, length, at)
-        columns.append(column)
-        at += column.nbytes
-    return rows, columns
+    head = np.frombuffer(data, np.int64, 4 + 2 * len(dtypes)).tolist()
+    at, columns = 8 * len(head), []
+    for length, width, dtype in zip(head[2::2], head[3::2], (np.int64, *dtypes), strict=True):
+        kind = np.dtype(f"<u{width}") if np.dtype(dtype).kind in "iu" else np.dtype(dtype)
+        columns.append(np.frombuffer(data, kind, length, at).astype(dtype))
+        at += width * length
+    rows = np.full(head[0], head[1], np.int64)
+    rows[1:] += np.cumsum(columns[0])
+    return rows, columns[1:]
+
+
+def _narrowed(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in as few bytes as they fit into."""
+    if column.dtype.kind not in "iu":
+        return column
+    largest = int(column.max(initial=0))
+    return column.astype(next(kind for kind in _WIDTHS if largest <= np.iinfo(kind).max))
 
 
 def unpack_all(blobs: Sequence[Any], dtypes: Sequence[DTypeLike]) -> tuple[I64, list[NDArray[Any]]]:

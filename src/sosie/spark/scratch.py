@@ -31,7 +31,9 @@ class Scratch:
             system, inner = _remote(os.fspath(place))
             name = f"sosie-{secrets.token_hex(8)}"
             self.url = f"{os.fspath(place).rstrip('/')}/{name}"
-            self._remove = weakref.finalize(self, _remove_remote, system, f"{inner.rstrip('/')}/{name}")
+            self._remove: weakref.finalize[..., Scratch] = weakref.finalize(
+                self, _remove_remote, system, f"{inner.rstrip('/')}/{name}"
+            )
             return
         parent = None if place is None else Path(os.fspath(place).removeprefix("file://"))
         if parent is not None and not parent.is_dir():
@@ -40,12 +42,15 @@ class Scratch:
             folder = tempfile.mkdtemp(prefix="sosie-", dir=parent)
         os.chmod(folder, 0o777 if parent is not None else 0o700)  # executors may be another user's
         self.url = Path(folder).absolute().as_uri()
-        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._made = 0
+        self._remove = weakref.finalize(self, _remove_folder, folder)
 
     def remove(self) -> None:
         """Remove the folder with all that is in it."""
         self._remove()
+
+
+def _remove_folder(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remote(url: str) -> tuple[Any, str]:

@@ -51,6 +51,19 @@ def verify_candidates(
     return work.write(found, "verified")
 
 
+def features_of_rows(work: Work, blocks: Blocks, rows: I64) -> Features:
+    """Return the features of these rows, which ascend, on the driver."""
+    blobs: list[Any] = []
+    for frame, told in blocks.telling(rows, [np.zeros(len(rows), np.int32)]):
+        if len(told.rows()[0]):
+            sent = frame.select("part", "first", "count", "sizes", "hashes", "tags")
+            blobs += work.collect(work.run(sent, send_features, SCHEMA, blocks.firsts, told))["data"]
+    found, features = gathered([each.as_buffer() for each in blobs])
+    if not np.array_equal(found, rows):
+        raise AssertionError("features of documents were lost")
+    return features
+
+
 def _needed(work: Work, blocks: Blocks, candidates: Candidates) -> tuple[int, tuple[I64, list[NDArray[Any]]]]:
     """Return how many buckets there are, and which rows go to which of them."""
     documents = min(2 * candidates.pairs, blocks.rows)
@@ -134,7 +147,7 @@ def take_both(batches: Batches, threshold: Fraction, measure: Measure) -> Batche
         ):
             raise AssertionError("features of candidates were lost")
         similarity = Similarity(measure, None, features.tags)
-        found = verify_rows(sets_of(features)[0], Pairs(*places), threshold, 1, similarity=similarity)
+        found = verify_rows(sets_of(features)[0], Pairs(places[0], places[1]), threshold, 1, similarity=similarity)
         total = np.zeros(len(found), np.int64) if found.total is None else found.total
         collided = found.counters.get("collisions", 0)
         yield _verified(rows[found.a], rows[found.b], found.similarity, found.shared, total)
@@ -152,7 +165,7 @@ def gathered(blobs: list[Any]) -> tuple[I64, Features]:
 
 def _packed(waiting: list[tuple[I64, NDArray[np.int32], Features]]) -> Any:
     """Yield features in blobs, by bucket and row."""
-    rows, places = (np.concatenate([each[at] for each in waiting]) for at in (0, 1))  # type: ignore[misc]
+    rows, places = (np.concatenate([each[at] for each in waiting]) for at in (0, 1))
     order = np.lexsort((rows, places))
     rows, places, features = rows[order], places[order], Features.joined([each[2] for each in waiting]).take(order)
     edges = np.flatnonzero(np.diff(places, prepend=-1, append=-1))

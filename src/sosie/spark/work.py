@@ -25,7 +25,7 @@ EDGES = 5_000_000  # pairs that the driver looks at alone, and documents in them
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A Spark session and a scratch folder; `partitions` after a shuffle; `edges` up to which the driver works alone."""
+    """A Spark session and a scratch folder; `partitions` after a shuffle; `edges` for the driver alone."""
 
     session: SparkSession
     scratch: Scratch
@@ -49,8 +49,8 @@ class Work:
             master, shuffled = said(session, "spark.master"), int(said(session, "spark.sql.shuffle.partitions") or 200)
         if scratch is None and not master.startswith("local"):
             raise UsageError(
-                f"on a cluster ({master or 'of an unknown master'}) name a folder that the driver and all executors see,"
-                " for tables between the stages: scratch= (--scratch)"
+                f"on a cluster ({master or 'of an unknown master'}) name a folder that the driver and all executors"
+                " see, for tables between the stages: scratch= (--scratch)"
             )
         return cls(session, Scratch(scratch), partitions or shuffled, edges)
 
@@ -79,7 +79,7 @@ class Work:
 
         from sosie.spark import travelling as module
 
-        cloudpickle.register_pickle_by_value(module)
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
         task = travelling(function.__module__, function.__name__, __version__, pickle.dumps(arguments))
         return frame.mapInArrow(task, schema)
 

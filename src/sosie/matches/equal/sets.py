@@ -86,7 +86,8 @@ def _digests(columns: list[U64], starts: I64, stops: I64) -> U64:
 def listable(pairs: VerifiedPairs, groups: Groups, rows: int | None = None) -> Groups:
     """Return the groups such that `expand` writes a bounded number of pairs: as stars, where there would be too many.
 
-    `rows` are those of the collection, where the groups are not all of it. Ten versions of a page with sixty copies each make 300 pairs for each document.
+    `rows` are those of the collection, where the groups are not all of it. Ten versions of a page with sixty copies
+    each make 300 pairs for each document.
 
     >>> none = np.empty(0, np.int64)
     >>> pairs = VerifiedPairs(none, none, np.empty(0), none)
