@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PAIRS, LISTS, COUNTED = 0, 1, 2  # kinds of entries; of the last, only their number counts
 LIST_TYPES = [np.uint64, np.int64, np.int64]  # of a member: which list, what is left of it there, and whether it asks
 _WAITING = 1 << 20  # pairs that wait until repeated ones are left out
-_BLOB = 1 << 11  # pairs that are packed together
+BLOB = 1 << 11  # pairs that are packed together
 PER_BUCKET = 1 << 22  # pairs
 
 
@@ -131,8 +131,8 @@ def take_pairs(batches: Batches) -> Batches:
         for bucket, blobs in buckets_of(batches):
             rows, (b, meeting) = unpack_all(blobs.get(PAIRS, []), [np.int64] * 2)
             pairs = distinct_pairs([Entries(rows, b, meeting)])
-            for start in range(0, len(pairs.a), _BLOB):
-                a, b, meeting = (column[start : start + _BLOB] for column in pairs)
+            for start in range(0, len(pairs.a), BLOB):
+                a, b, meeting = (column[start : start + BLOB] for column in pairs)
                 yield bucket, PAIRS, len(a), pack(a, [b, meeting])
             for data in blobs.get(LISTS, []):
                 yield bucket, LISTS, len(unpack(data, LIST_TYPES)[0]), data.to_pybytes()

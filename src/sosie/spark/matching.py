@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sosie.errors import UsageError
 from sosie.features.tags import NO_KEY, draw_key
+from sosie.jobs.auto import choose_join
 from sosie.jobs.parameters import DedupParameters
-from sosie.matches.candidates import SIMHASH_RECALL, Exact, Method
+from sosie.matches.candidates import SIMHASH_RECALL, Exact, Identical, Method, simhash_radius
 from sosie.matches.sets.similarity import Measure, Similarity
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.spark.blocks import Blocks, Extraction
 from sosie.spark.candidates import Candidates
 from sosie.spark.copies import Copies
+from sosie.spark.headers import header_candidates
 from sosie.spark.keys import key_candidates
 from sosie.spark.prefixes import Sizes, prefix_candidates
+from sosie.spark.tiles import tile_candidates
 from sosie.spark.verified import COLLIDED
 from sosie.spark.work import Work
 from sosie.types import I64, VerifiedPairs
@@ -40,11 +43,18 @@ def match(
 ) -> Candidates:
     """Return the candidate pairs of groups of identical documents; `worded` documents have features."""
     groups = worded - len(copies.rows)
+    assert not isinstance(method, Identical), "what is identical is in one group"
     if isinstance(method, Minhash):
         return key_candidates(work, blocks, copies, without, method.bands, groups)
     if isinstance(method, Exact):
         return prefix_candidates(work, blocks, copies, without, Sizes(job.similarity, job.threshold), groups)
-    raise UsageError(f"{type(method).__name__} is not there")
+    radius = simhash_radius(method, Similarity(job.similarity), job.threshold)
+    left_out = np.union1d(copies.rows, without)
+    if choose_join(groups, method.bits, radius) == "blocks":
+        found = header_candidates(work, blocks, left_out, method.bits, radius)
+    else:
+        found = tile_candidates(work, blocks, left_out, method.bits, radius)
+    return replace(found, counters={"comparisons": found.pairs, "radius": radius})
 
 
 def recall_of(job: DedupParameters, method: Method) -> float:
