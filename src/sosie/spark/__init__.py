@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sosie.spark import engine
+
 if TYPE_CHECKING:
     from sosie.spark.tagged import Tagged as Tagged
     from sosie.spark.tagged import dedup as dedup
@@ -14,9 +16,10 @@ __all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a verb when it is first used: importing the package needs no PySpark."""
+    """Import a verb when it is first used: only then PySpark is needed."""
     if name not in _HOMES:
         raise AttributeError(f"module 'sosie.spark' has no attribute {name!r}")
+    engine.load()
     return getattr(import_module(_HOMES[name]), name)
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from sosie.arrays import read_only
+from sosie.errors import StorageError
 from sosie.features.spans import cut
 from sosie.features.whole import Evidence, WholeText, features_of
 from sosie.kernels.tables.equal import weighted_digests
@@ -27,6 +28,8 @@ from sosie.types import I64, U32, U64, Bools, Features, offsets_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from sosie.spark.work import Work
 
 SCHEMA = (
     "part int, first long, count int, features long, stand_ins long, wordless int, rejected int, bytes long,"
@@ -136,13 +139,18 @@ class Rows(NamedTuple):
 class Blocks:
     """A table of blocks, written; `firsts[i]` is the number of the first row of part i, and `rows` are there in all.
 
-    `features` counts those of all rows, with what stands for texts without any.
+    `counts` are sums over all rows: features, and what stands for texts without any; wordless and rejected rows; bytes.
     """
 
     frame: DataFrame
     firsts: I64
     rows: int
-    features: int
+    counts: dict[str, int]
+
+    @property
+    def features(self) -> int:
+        """How many features there are, with what stands for texts without any."""
+        return self.counts["features"]
 
     def telling(self, rows: I64, columns: Sequence[NDArray[Any]] = ()) -> Iterator[tuple[DataFrame, Told]]:
         """Yield the table in slices, each with what its tasks are told of its rows: never very much at a time.
@@ -164,6 +172,23 @@ class Blocks:
             yield frame, Told(pack(rows[here], [column[here] for column in columns]), dtypes)
 
 
+def written_blocks(work: Work, frame: DataFrame, *names: str) -> Blocks:
+    """Write blocks to the scratch folder, and number their rows: part by part; sum these columns as well."""
+    from pyspark.sql import functions as F
+
+    names = (*names, "features", "stand_ins", "wordless", "rejected", "bytes")
+    stage = work.stage(frame, "read", **{name: F.sum(name) for name in names})
+    ends = F.max(F.col("first") + F.col("count")).alias("end")
+    table = work.collect(stage.frame.groupBy("part").agg(F.sum("count").alias("count"), ends)).sort_by("part")
+    parts, counts, ends = (table[name].to_numpy() for name in ("part", "count", "end"))
+    if not np.array_equal(counts, ends):
+        raise StorageError(f"{stage.path}: documents were lost, or are there twice. Start again.")
+    sizes = np.zeros(int(parts.max(initial=-1)) + 1, np.int64)
+    sizes[parts] = counts
+    sums = {name: int(value or 0) for name, value in stage.observed.items()}
+    return Blocks(stage.frame, offsets_of(sizes)[:-1], int(counts.sum()), sums)
+
+
 def rows_of(batch: Any, firsts: I64) -> Rows:
     """Return the rows of a batch of blocks."""
     counts = batch.column("count").to_numpy(zero_copy_only=False).astype(np.int64)
@@ -179,8 +204,10 @@ def states_of(batch: Any) -> NDArray[np.uint8]:
 
 def features_in(batch: Any, sizes: NDArray[np.int32]) -> Features:
     """Return the features of the rows of a batch of blocks."""
-    tags = values_of(batch.column("tags"), np.uint32) if "tags" in batch.schema.names else ()
-    return Features(values_of(batch.column("hashes"), np.uint64), offsets_of(sizes), None, tags if len(tags) else None)
+    hashes, tags = values_of(batch.column("hashes"), np.uint64), None
+    if "tags" in batch.schema.names and len(found := values_of(batch.column("tags"), np.uint32)):
+        tags = found
+    return Features(hashes, offsets_of(sizes), None, tags)
 
 
 def among(numbers: I64, ascending: I64) -> Bools:

@@ -62,10 +62,11 @@ def find_candidates(
     made = work.run(send(work, sent, buckets), take, SCHEMA, pair_buckets, *arguments)
     partitions = max(1, min(work.partitions, pair_buckets))
     together = made.repartition(partitions, "bucket").sortWithinPartitions("bucket", "kind")
-    frame = work.write(work.run(together, take_pairs, SCHEMA), "candidates")
-    counted = work.collect(frame.groupBy("kind").agg(F.sum("entries").alias("entries")))
-    counts = dict(zip(counted["kind"].to_pylist(), counted["entries"].to_pylist(), strict=True))
-    return Candidates(frame, counts.get(PAIRS, 0), counts.get(LISTS, 0), {"expected": counts.get(COUNTED, 0)})
+    kinds = {"pairs": PAIRS, "listed": LISTS, "expected": COUNTED}
+    sums = {name: F.sum(F.when(F.col("kind") == kind, F.col("entries"))) for name, kind in kinds.items()}
+    stage = work.stage(work.run(together, take_pairs, SCHEMA), "candidates", **sums)
+    counts = {name: int(value or 0) for name, value in stage.observed.items()}
+    return Candidates(stage.frame, counts["pairs"], counts["listed"], {"expected": counts["expected"]})
 
 
 class PairPacker:

@@ -25,7 +25,7 @@ from sosie.types import I64, VerifiedPairs
 
 
 class Crowd:
-    """The members of crowded lists: row `rows[i]` is in list `lists[i]`, with what it has left there; a probe or not."""
+    """The members of crowded lists: row `rows[i]` is in list `lists[i]`, and has `rests[i]` left there."""
 
     def __init__(self, work: Work, candidates: Candidates) -> None:
         from pyspark.sql.functions import col

@@ -17,12 +17,11 @@ from sosie.documents.columns import joined_columns
 from sosie.documents.order import Order, decode_order
 from sosie.errors import DataError, UsageError
 from sosie.shown import counted
-from sosie.spark.blocks import SCHEMA, Blocks, Extraction, binary, handed_on
+from sosie.spark.blocks import SCHEMA, Blocks, Extraction, binary, handed_on, written_blocks
 from sosie.spark.engine import check_frame
 from sosie.spark.travelling import Batches
 from sosie.spark.work import Work
 from sosie.storage.ids import hash_ids
-from sosie.types import offsets_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -96,34 +95,12 @@ def read_documents(work: Work, frame: DataFrame, chosen: Chosen, extraction: Ext
     if chosen.keep is not None:
         schema += f", keeps array<{_keep_kind(kinds[KEEP])}>"
     read = work.run(selected, read_texts, schema, extraction, len(chosen.text), chosen.keep)
-    return number(work, work.write(read, "read"))
+    return written_blocks(work, read, "null_ids")
 
 
-def number(work: Work, frame: DataFrame) -> Blocks:
-    """Number the rows of written blocks: part by part."""
-    from pyspark.sql import functions as F
-
-    found = frame.groupBy("part").agg(
-        F.sum("count").alias("count"),
-        F.max(F.col("first") + F.col("count")).alias("end"),
-        F.sum("features").alias("features"),
-    )
-    table = work.collect(found).sort_by("part")
-    parts, counts, ends = (table[name].to_numpy() for name in ("part", "count", "end"))
-    if not np.array_equal(counts, ends):
-        raise AssertionError("blocks of documents were lost or written twice")
-    sizes = np.zeros(int(parts.max(initial=-1)) + 1, np.int64)
-    sizes[parts] = counts
-    return Blocks(frame, offsets_of(sizes)[:-1], int(counts.sum()), int(np.sum(table["features"].to_numpy())))
-
-
-def check_read(work: Work, blocks: Blocks, chosen: Chosen, skip: bool) -> dict[str, int]:
-    """Return what was counted while documents were read; raise if some of them cannot be used."""
-    from pyspark.sql import functions as F
-
-    names = ("null_ids", "rejected", "wordless", "stand_ins", "bytes")
-    row = work.collect(blocks.frame.agg(*(F.sum(name).alias(name) for name in names))).to_pylist()[0]
-    counts = {name: int(value or 0) for name, value in row.items()}
+def check_read(blocks: Blocks, chosen: Chosen, skip: bool) -> None:
+    """Raise if some of the documents cannot be used."""
+    counts = blocks.counts
     if counts["null_ids"]:
         raise DataError(
             f"{counted(counts['null_ids'], 'document')} without an id: the column {chosen.id!r} is null. Fill it, or"
@@ -134,7 +111,6 @@ def check_read(work: Work, blocks: Blocks, chosen: Chosen, skip: bool) -> dict[s
             f"{counted(counts['rejected'], 'document')} without a text: {' and '.join(map(repr, chosen.text))} is null."
             " Fill it, leave these rows out, or pass on_error='skip'."
         )
-    return counts
 
 
 def read_texts(batches: Batches, extraction: Extraction, texts: int, keep: Order | None) -> Batches:

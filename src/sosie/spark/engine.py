@@ -46,8 +46,8 @@ def check_frame(frame: Any) -> None:
 
 
 @contextmanager
-def named() -> Iterator[None]:
-    """Turn what Spark raises into the error that a task has raised, or one that says what to do, if it is known."""
+def named(scratch: str = "") -> Iterator[None]:
+    """Turn what Spark raises, with a page of Java, into the error that a task has raised, or one that says what to do."""
     load()
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -57,23 +57,34 @@ def named() -> Iterator[None]:
     except SosieError:
         raise
     except (PySparkException, Py4JError, ConnectionError) as error:
-        known = _known(str(error))
+        known = _known(_text(error), scratch)
         if known is None:
             raise
         raise known from error
 
 
-def _known(said: str) -> SosieError | None:
+def _text(error: Exception) -> str:
+    """Return what an error says; some of PySpark's fail to say anything once their session is gone."""
+    try:
+        return str(error)
+    except Exception:
+        return repr(error.__cause__ or type(error))
+
+
+def _known(said: str, scratch: str) -> SosieError | None:
     """Return the error that is behind what Spark says, if it is one of those that people can cure."""
     found = _SAID.search(said)
     if found is not None:
         kind = getattr(errors, found[1], errors.SosieError)
         return kind(found[2])
-    if "No space left on device" in said:
+    if "No space left on device" in said or "Disk quota exceeded" in said:
+        place = f"the folder of the stages ({scratch}) has no more room" if scratch else "there is no more room"
         return StorageError(
-            "Spark has no space left on the disk of an executor or of the scratch folder: make room, set"
-            " spark.local.dir to another disk, or name another folder with scratch= (--scratch)"
+            f"a disk is full: {place}, or the local folder of an executor (spark.local.dir) has none. Make room, or name"
+            " another folder: scratch= (--scratch)"
         )
+    if "FILE_NOT_EXIST" in said and scratch and scratch in said:
+        return StorageError(f"{scratch}: a file that an earlier stage wrote is not there any more. Start again.")
     lost = next((each for each in _LOST if each in said), None)
     if lost is not None:
         return UsageError(f"the Spark session is gone, or its master cannot be reached ({lost}): start it again")

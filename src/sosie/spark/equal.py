@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -82,8 +83,6 @@ def take_signatures(batches: Batches, words: int) -> Batches:
 
 def written_out(work: Work, candidates: Candidates, equal: Equal) -> Candidates:
     """Return what pairs of different signatures stand for: pairs of all rows, and those of equal ones."""
-    from dataclasses import replace
-
     from pyspark.sql import functions as F
 
     if not len(equal.rows):
@@ -93,9 +92,8 @@ def written_out(work: Work, candidates: Candidates, equal: Equal) -> Candidates:
     inside = distinct_pairs([Entries(np.minimum(a, b), np.maximum(a, b), groups.representatives[group])])
     table = pa.Table.from_batches(list(batched(_blobs(inside))))
     between = work.run(candidates.frame, take_written, SCHEMA, Told(pack(equal.rows, [equal.of]), ("<i8",)))
-    frame = work.write(between.unionAll(work.table(table)), "written")
-    pairs = work.collect(frame.agg(F.sum("entries").alias("pairs")))["pairs"][0].as_py()
-    return replace(candidates, frame=frame, pairs=int(pairs or 0))
+    stage = work.stage(between.unionAll(work.table(table)), "written", pairs=F.sum("entries"))
+    return replace(candidates, frame=stage.frame, pairs=int(stage.observed["pairs"] or 0))
 
 
 def take_written(batches: Batches, told: Told) -> Batches:

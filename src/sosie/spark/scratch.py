@@ -1,74 +1,69 @@
-"""Where tables are kept between the stages of a job: a folder that the driver and all executors reach."""
+"""A folder on a file system that a cluster shares: made, and removed with all that is in it."""
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
-import tempfile
-import weakref
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sosie.documents.places.remote import is_url
+import pyarrow as pa
+import pyarrow.fs
+
+from sosie.documents.places.remote import is_url, local_path
 from sosie.errors import StorageError, UsageError
-from sosie.storage.durable import naming
+
+_ALIKE = {"s3a": "s3", "s3n": "s3", "abfss": "abfs"}  # what Spark calls a file system, and what Arrow calls it
 
 
+@dataclass(frozen=True)
 class Scratch:
-    """A folder of one job, with a name that nobody else has; it goes with the job, or with this process.
+    """A folder by the URL that Spark has for it. This process can write to it: what it cannot, it could not remove."""
 
-    `place` is a folder on this machine, which the executors see at the same path, or a URL that fsspec and Spark know.
+    url: str
 
-    >>> scratch = Scratch(None)
-    >>> scratch.url.startswith("file:///"), scratch.remove()
-    (True, None)
-    """
+    @classmethod
+    def create(cls, parent: str, mode: int = 0o777) -> Scratch:
+        """Make a folder of its own below another; a path is one of this machine, whatever Spark takes paths for."""
+        local = local_path(parent)
+        if not is_url(local):
+            parent = f"file://{Path(local).absolute()}"
+        made = cls(f"{parent.rstrip('/')}/sosie-{secrets.token_hex(8)}")
+        try:
+            if is_url(local):
+                system, path = _system(made.url)
+                system.create_dir(path)
+                with system.open_output_stream(f"{path}/_sosie") as stream:  # a store of objects has no empty folders
+                    stream.write(b"")
+            else:
+                Path(local_path(made.url)).mkdir(mode)
+        except (OSError, pa.ArrowException) as error:
+            raise UsageError(f"{parent}: cannot be written to ({error}): name another folder as scratch") from error
+        return made
 
-    def __init__(self, place: str | os.PathLike[str] | None) -> None:
-        if place is not None and is_url(os.fspath(place)) and not os.fspath(place).startswith("file:"):
-            system, inner = _remote(os.fspath(place))
-            name = f"sosie-{secrets.token_hex(8)}"
-            self.url = f"{os.fspath(place).rstrip('/')}/{name}"
-            self._remove: weakref.finalize[..., Scratch] = weakref.finalize(
-                self, _remove_remote, system, f"{inner.rstrip('/')}/{name}"
-            )
+    def remove(self, uri: str) -> None:
+        """Remove a folder, this one or one below it, with all that is in it."""
+        try:
+            if is_url(path := local_path(uri)):
+                system, inner = _system(uri)
+                system.delete_dir(inner)
+            else:
+                shutil.rmtree(path)
+        except FileNotFoundError:
             return
-        parent = None if place is None else Path(os.fspath(place).removeprefix("file://"))
-        if parent is not None and not parent.is_dir():
-            raise UsageError(f"{place}: is no folder. Name one that the driver and all executors see.")
-        with naming(parent or tempfile.gettempdir()):
-            folder = tempfile.mkdtemp(prefix="sosie-", dir=parent)
-        os.chmod(folder, 0o777 if parent is not None else 0o700)  # executors may be another user's
-        self.url = Path(folder).absolute().as_uri()
-        self._remove = weakref.finalize(self, _remove_folder, folder)
-
-    def remove(self) -> None:
-        """Remove the folder with all that is in it."""
-        self._remove()
+        except (OSError, pa.ArrowException) as error:
+            raise StorageError(f"{uri}: temporary files could not be removed ({error}): remove them") from error
 
 
-def _remove_folder(folder: str) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remote(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path in it."""
+def _system(uri: str) -> tuple[Any, str]:
+    """Return the file system of a URI, and the path there."""
+    scheme, _, rest = uri.partition("://")
     try:
-        import fsspec
-
-        system, inner = fsspec.core.url_to_fs(url.replace("s3a://", "s3://", 1))
-    except (ImportError, ValueError) as error:
-        raise UsageError(f"{url}: temporary files could not be removed there ({error}). Name a folder.") from error
-    return system, str(inner)
-
-
-def _remove_remote(system: Any, path: str) -> None:
-    remove: Callable[..., None] = system.rm
-    try:
-        remove(path, recursive=True)
-    except FileNotFoundError:
-        pass
-    except Exception as error:  # each kind of server has exceptions of its own
-        raise StorageError(f"{path}: temporary files could not be removed ({error}). Remove them.") from error
+        system, path = pyarrow.fs.FileSystem.from_uri(f"{_ALIKE.get(scheme, scheme)}://{rest}")
+    except (OSError, ValueError, NotImplementedError, pa.ArrowException) as error:
+        raise UsageError(
+            f"{uri}: is no folder that this process reaches ({error}): name a path of a file system that driver and "
+            "executors share, or a URI as s3://, gs://, abfs:// or hdfs://"
+        ) from error
+    return system, path

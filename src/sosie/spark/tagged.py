@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -53,7 +54,8 @@ class Tagged:
     """What a de-duplication on Spark found, as DataFrames, and its report.
 
     `documents` are the same rows with `kept`, `cluster`, `duplicate_of` and `similarity`; `pairs` are verified, and
-    `clusters` are those of two documents or more. They are read from a scratch folder, which goes with this object.
+    `clusters` are those of two documents or more. All are read from the scratch folder, which `close` removes, or the
+    end of a `with` block; else it goes with this process.
     """
 
     documents: DataFrame
@@ -62,6 +64,9 @@ class Tagged:
     report: Report
     _work: Work = field(repr=False)
 
+    def __post_init__(self) -> None:
+        weakref.finalize(self._work.session, self._work.remove)
+
     @property
     def kept(self) -> DataFrame:
         """The documents that stay, as they were."""
@@ -69,7 +74,7 @@ class Tagged:
 
     def close(self) -> None:
         """Remove the temporary files; the DataFrames cannot be used any more."""
-        self._work.scratch.remove()
+        self._work.remove()
 
     def __enter__(self) -> Tagged:
         return self
@@ -126,11 +131,11 @@ def dedup(
     if on_error not in ("raise", "skip"):
         raise UsageError(f"on_error is 'raise' or 'skip', got {on_error!r}")
     chosen = choose(documents, text_column, id_column, order_column, job.order)
-    work = Work.of(documents.sparkSession, scratch, partitions=partitions)
+    work = Work.of(documents.sparkSession, None if scratch is None else os.fspath(scratch), partitions)
     try:
         return _Run(work, job, chosen, Timing(progress or Silent())).tag(documents, on_error == "skip")
     except BaseException:
-        work.scratch.remove()
+        work.remove()
         raise
 
 
@@ -171,7 +176,8 @@ class _Run:
             prepare(*job.needs, progress=self.timing.progress)
         with self.timing.stage("read"):
             blocks = read_documents(work, documents, self.chosen, extraction_of(job, method))
-            counts = check_read(work, blocks, self.chosen, skip)
+            check_read(blocks, self.chosen, skip)
+        counts = blocks.counts
         with self.timing.stage("collapse"):
             copies = find_copies(work, blocks, keyed=isinstance(method, Minhash), ids=True, without=NONE)
             self._check_ids(blocks, copies)
