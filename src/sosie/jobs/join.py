@@ -215,9 +215,7 @@ class Joiner:
             (directory.path / "report.json").write_text(json.dumps(report.to_dict(), indent=2) + "\n", "utf-8")
         return report
 
-    def _documents(
-        self, sources: list[Source], threads: int | None, advance: Callable[[int], None]
-    ) -> JoinedDocuments:
+    def _documents(self, sources: list[Source], threads: int | None, advance: Callable[[int], None]) -> JoinedDocuments:
         if self.method != "auto":
             raise UsageError("--method is for saved signatures; the join of documents is exact: leave it out")
         if self.radius is not None:
