@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from sosie.kernels.tables.keys import count_pairs, group_by_key, write_pairs
-from sosie.matches.keys import CROWDED, DENSE
 from sosie.matches.order import unpacked
 from sosie.matches.sets.partitions import listed_at_most
+from sosie.planner.constants.documents import CROWDED_KEY as CROWDED
+from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.spark.blocks import Blocks, Told, among, bucket_of, mixed, rows_of
 from sosie.spark.candidates import LISTS, PER_BUCKET, Candidates, Entries, PairPacker, find_candidates
 from sosie.spark.copies import Copies

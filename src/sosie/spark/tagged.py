@@ -19,12 +19,12 @@ from sosie.documents.columns import Columns
 from sosie.documents.share import free_names
 from sosie.errors import DataError, UsageError
 from sosie.features.shingles import Shingles
-from sosie.jobs.auto import SIMHASH_BITS
 from sosie.jobs.parameters import Clustering, DedupParameters, MethodName, Wordless, shingles_of
 from sosie.jobs.warm import prepare
 from sosie.matches.candidates import Exact, Identical, Method
 from sosie.matches.sets.similarity import Measure, Similarity
 from sosie.matches.sets.threshold import as_fraction
+from sosie.planner.methods.simhash import BITS
 from sosie.report.check import SEED
 from sosie.report.report import Counts, InputCount, Report
 from sosie.report.summary import report_lines, warnings
@@ -158,7 +158,7 @@ def choose_method(job: DedupParameters) -> Method:
     if job.method == "minhash":
         jaccard = Similarity(job.similarity).least_jaccard(job.threshold)
         return Minhash.for_threshold(float(jaccard), shingles=job.shingles)
-    return Simhash(bits=SIMHASH_BITS, weighting="binary", shingles=job.shingles)
+    return Simhash(bits=BITS, weighting="binary", shingles=job.shingles)
 
 
 @dataclass(frozen=True, eq=False)
