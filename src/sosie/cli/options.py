@@ -20,6 +20,7 @@ from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
+from sosie.jobs.shards.part import Part
 from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
 from sosie.storage.size import parse_size
@@ -174,6 +175,22 @@ def memory_option(function: F) -> F:
 
     said = "Use no more memory than this, as in 4GB; disk instead."
     return click.option("--memory", metavar="SIZE", callback=parse, help=said)(function)
+
+
+def shard_option(*, required: bool) -> Callable[[F], F]:
+    """Add which part of the work is to be done."""
+
+    def parse(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
+        return None if value is None else Part.parse(value)
+
+    return click.option(
+        "--shard",
+        "part",
+        metavar="I/N",
+        required=required,
+        callback=parse,
+        help="Only the I-th of N parts, as in 3/16; whole files, in their order.",
+    )
 
 
 def output_options(function: F) -> F:
