@@ -24,7 +24,7 @@ from sosie.parallel import spans
 from sosie.signatures.minhash import MinhashSigner
 from sosie.spark.packed import pack, unpack_all, values_of
 from sosie.text.column import as_column
-from sosie.types import I64, U32, U64, Bools, Features, offsets_of
+from sosie.types import I64, U64, Bools, Features, offsets_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,7 +89,7 @@ class Extraction:
             "lengths": binary(lengths, starts, ends),
             "states": binary(states, starts, ends),
             "hashes": binary(features.hashes, offsets[starts], offsets[ends]),
-            "tags": binary(_tags(features), offsets[starts], offsets[ends]),
+            "tags": _tags(features, offsets[starts], offsets[ends]),
             "digests": binary(digests, starts, ends),
             "signed": binary(signed, starts, ends),
         }
@@ -98,8 +98,8 @@ class Extraction:
     def _digests(self, features: Features, sizes: NDArray[np.int32]) -> U64:
         """Return two digests of each document's features and their words; without the secret nobody foresees them."""
         digests = np.zeros((len(sizes), 2), np.uint64)
-        some, tags = sizes > 0, _tags(features).astype(np.uint64)
-        worded = features.sizes > 0
+        some, worded = sizes > 0, features.sizes > 0
+        tags = np.zeros(len(features.hashes), np.uint64) if features.tags is None else features.tags.astype(np.uint64)
         starts, stops = features.offsets[:-1][worded], features.offsets[1:][worded]
         for column, secret in enumerate(self.secret):
             weights = read_only(tags ^ np.uint64(secret))
@@ -245,8 +245,11 @@ def handed_on(columns: dict[str, Any]) -> Iterator[Any]:
         yield batch.slice(start, stop - start)
 
 
-def _tags(features: Features) -> U32:
-    return np.empty(len(features.hashes), np.uint32) if features.tags is None else features.tags
+def _tags(features: Features, starts: I64, ends: I64) -> Any:
+    """Return the tags of blocks of features; nothing where they have none."""
+    if features.tags is None:
+        return pa.array([b""] * len(starts), pa.binary())
+    return binary(features.tags, starts, ends)
 
 
 def _block_starts(offsets: I64) -> I64:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from sosie.spark.blocks import bucket_of
-from sosie.spark.exchange import SCHEMA, Blob, Packer, Sent, batched, buckets_of, send
+from sosie.spark.exchange import SCHEMA, Blob, Packer, Sent, batched, buckets_of, empty_entries, send
 from sosie.spark.packed import pack, unpack, unpack_all
 from sosie.spark.travelling import Batches
 from sosie.spark.work import Work
@@ -67,6 +68,19 @@ def find_candidates(
     stage = work.stage(work.run(together, take_pairs, SCHEMA), "candidates", **sums)
     counts = {name: int(value or 0) for name, value in stage.observed.items()}
     return Candidates(stage.frame, counts["pairs"], counts["listed"], {"expected": counts["expected"]})
+
+
+def given_candidates(work: Work, pairs: Entries) -> Candidates:
+    """Return pairs that are known on the driver as candidates; they are ordered and distinct."""
+    table = pa.Table.from_batches([empty_entries(), *batched(packed_pairs(pairs))])
+    return Candidates(work.table(table), len(pairs.a), 0)
+
+
+def packed_pairs(pairs: Entries, bucket: int = 0) -> Iterator[Blob]:
+    """Yield pairs, which are ordered, in blobs."""
+    for start in range(0, len(pairs.a), BLOB):
+        a, b, meeting = (column[start : start + BLOB] for column in pairs)
+        yield bucket, PAIRS, len(a), pack(a, [b, meeting])
 
 
 class PairPacker:
@@ -131,10 +145,7 @@ def take_pairs(batches: Batches) -> Batches:
     def kept() -> Iterator[Blob]:
         for bucket, blobs in buckets_of(batches):
             rows, (b, meeting) = unpack_all(blobs.get(PAIRS, []), [np.int64] * 2)
-            pairs = distinct_pairs([Entries(rows, b, meeting)])
-            for start in range(0, len(pairs.a), BLOB):
-                a, b, meeting = (column[start : start + BLOB] for column in pairs)
-                yield bucket, PAIRS, len(a), pack(a, [b, meeting])
+            yield from packed_pairs(distinct_pairs([Entries(rows, b, meeting)]), bucket)
             for data in blobs.get(LISTS, []):
                 yield bucket, LISTS, len(unpack(data, LIST_TYPES)[0]), data.to_pybytes()
             if COUNTED in blobs:

@@ -45,7 +45,7 @@ def find_copies(work: Work, blocks: Blocks, *, keyed: bool, ids: bool, without: 
     `keyed`: documents that are signed have keys, and the pairs of the first are counted. `ids`: those that are there
     twice are found, too.
     """
-    buckets = max(1, -(-blocks.rows // PER_BUCKET), min(work.partitions, -(-blocks.rows // 4096)))
+    buckets = work.buckets(blocks.rows, PER_BUCKET)
     columns = [
         "part",
         "first",

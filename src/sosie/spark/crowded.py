@@ -6,15 +6,14 @@ machine does for them. There are few of them, or few that differ.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
+from sosie.jobs.parameters import DedupParameters
 from sosie.matches.equal.groups import Groups
 from sosie.matches.sets.crowded import complete
 from sosie.matches.sets.dense import DenseLists, dense_lists
 from sosie.matches.sets.rows import rows_of
-from sosie.matches.sets.similarity import Measure, Similarity
+from sosie.matches.sets.similarity import Similarity
 from sosie.matches.sides import Sides
 from sosie.spark.blocks import Blocks
 from sosie.spark.candidates import LIST_TYPES, LISTS, Candidates
@@ -51,19 +50,16 @@ class Crowd:
 def with_crowd(
     work: Work,
     blocks: Blocks,
+    job: DedupParameters,
     crowd: Crowd,
     rows: I64,
     pairs: VerifiedPairs,
-    threshold: Fraction,
-    measure: Measure,
     *,
     collection: int,
-    connected: bool,
 ) -> VerifiedPairs:
     """Return verified pairs of groups of identical documents with those of crowded lists.
 
-    The groups are in keep order, and `rows` stand for them; `collection` of them are there in all. With `connected`,
-    there are enough pairs to tell whom chains of them connect.
+    The groups are in keep order, and `rows` stand for them; `collection` of them are there in all.
     """
     by_row = np.argsort(rows)
     group = by_row[np.searchsorted(rows, crowd.rows, sorter=by_row)]
@@ -72,8 +68,14 @@ def with_crowd(
     starts, stops = np.zeros((2, len(rows)), np.int64)
     place = by_row[np.searchsorted(rows, members, sorter=by_row)]
     starts[place], stops[place] = features.offsets[:-1], features.offsets[1:]
-    sets = rows_of(features.hashes, starts, stops)
     dense = crowd.dense(group, stops - starts, len(rows))
-    similarity = Similarity(measure, None, features.tags)
-    sides = Sides.of(Groups(np.arange(len(rows)), np.arange(len(rows) + 1)), 0)
-    return complete(sets, similarity, threshold, pairs, dense, sides, connected=connected, collection=collection)
+    return complete(
+        rows_of(features.hashes, starts, stops),
+        Similarity(job.similarity, None, features.tags),
+        job.threshold,
+        pairs,
+        dense,
+        Sides.of(Groups(np.arange(len(rows)), np.arange(len(rows) + 1)), 0),
+        connected=job.clusters == "transitive",
+        collection=collection,
+    )

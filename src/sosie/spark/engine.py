@@ -47,7 +47,7 @@ def check_frame(frame: Any) -> None:
 
 @contextmanager
 def named(scratch: str = "") -> Iterator[None]:
-    """Turn what Spark raises, with a page of Java, into the error that a task has raised, or one that says what to do."""
+    """Turn what Spark raises, with a page of Java, into what a task has raised, or an error that says what to do."""
     load()
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -80,11 +80,11 @@ def _known(said: str, scratch: str) -> SosieError | None:
     if "No space left on device" in said or "Disk quota exceeded" in said:
         place = f"the folder of the stages ({scratch}) has no more room" if scratch else "there is no more room"
         return StorageError(
-            f"a disk is full: {place}, or the local folder of an executor (spark.local.dir) has none. Make room, or name"
-            " another folder: scratch= (--scratch)"
+            f"a disk is full: {place}, or the local folder of an executor (spark.local.dir) has none. Make room, or"
+            " name another folder: scratch= (--scratch)"
         )
     if "FILE_NOT_EXIST" in said and scratch and scratch in said:
-        return StorageError(f"{scratch}: a file that an earlier stage wrote is not there any more. Start again.")
+        return StorageError(f"{scratch}: a file that an earlier stage wrote is gone. Start again.")
     lost = next((each for each in _LOST if each in said), None)
     if lost is not None:
         return UsageError(f"the Spark session is gone, or its master cannot be reached ({lost}): start it again")

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from sosie.arrays import read_only
 from sosie.kernels.tables.equal import hash_rows
 from sosie.matches.equal.groups import STAR, Groups, pairs_between, pairs_inside
 from sosie.spark.blocks import Blocks, Told, among, rows_of
-from sosie.spark.candidates import BLOB, PAIRS, Candidates, Entries, distinct_pairs
+from sosie.spark.candidates import PAIRS, Candidates, Entries, distinct_pairs, given_candidates, packed_pairs
 from sosie.spark.exchange import SCHEMA, Blob, Packer, Sent, batched, buckets_of, exchange, record_batch
 from sosie.spark.packed import pack, unpack_all, values_of
 from sosie.spark.travelling import Batches
@@ -49,7 +48,7 @@ def signed_rows(batch: object, firsts: I64, left_out: I64, words: int) -> tuple[
 
 def find_equal(work: Work, blocks: Blocks, without: I64, words: int) -> Equal:
     """Find the rows of blocks whose signature an earlier row has, but for some rows, which ascend."""
-    buckets = max(1, -(-blocks.rows // PER_BUCKET), min(work.partitions, -(-blocks.rows // 4096)))
+    buckets = work.buckets(blocks.rows, PER_BUCKET)
     sent = [
         Sent(frame.select(*COLUMNS), send_signatures, (blocks.firsts, told, words, buckets))
         for frame, told in blocks.telling(without)
@@ -90,9 +89,8 @@ def written_out(work: Work, candidates: Candidates, equal: Equal) -> Candidates:
     groups = equal.groups()
     a, b, group = pairs_inside(groups)
     inside = distinct_pairs([Entries(np.minimum(a, b), np.maximum(a, b), groups.representatives[group])])
-    table = pa.Table.from_batches(list(batched(_blobs(inside))))
     between = work.run(candidates.frame, take_written, SCHEMA, Told(pack(equal.rows, [equal.of]), ("<i8",)))
-    stage = work.stage(between.unionAll(work.table(table)), "written", pairs=F.sum("entries"))
+    stage = work.stage(between.unionAll(given_candidates(work, inside).frame), "written", pairs=F.sum("entries"))
     return replace(candidates, frame=stage.frame, pairs=int(stage.observed["pairs"] or 0))
 
 
@@ -108,7 +106,7 @@ def take_written(batches: Batches, told: Told) -> Batches:
             groups = _of_firsts(known, firsts)
             left, right, which = pairs_between(places[: len(a)], places[len(a) :], groups, groups)
             pairs = Entries(np.minimum(left, right), np.maximum(left, right), meeting[which])
-            yield from _blobs(distinct_pairs([pairs]))
+            yield from packed_pairs(distinct_pairs([pairs]))
 
     yield from batched(written())
 
@@ -127,9 +125,3 @@ def _of_firsts(known: Groups, firsts: I64) -> Groups:
         np.repeat(firsts, sizes),
     )
     return Groups(rows, offsets, known.star)
-
-
-def _blobs(pairs: Entries) -> Iterator[Blob]:
-    for start in range(0, len(pairs.a), BLOB):
-        a, b, meeting = (column[start : start + BLOB] for column in pairs)
-        yield 0, PAIRS, len(a), pack(a, [b, meeting])

@@ -25,6 +25,7 @@ _WAITING = 1 << 24  # bytes of entries that wait in a task until they are packed
 _BLOB = 1 << 15  # bytes of entries that are packed together, about
 _BATCH = 1 << 22  # bytes of a batch
 _NAMES = ["bucket", "kind", "entries", "data"]
+_KINDS = [pa.int32(), pa.int32(), pa.int64(), pa.binary()]
 Blob = tuple[int, int, int, bytes]  # the bucket, the kind, how many entries, and these
 
 
@@ -145,6 +146,11 @@ def _order(buckets: NDArray[Any], rows: I64) -> I64:
     return np.lexsort((rows, buckets)) if falls.any() else order
 
 
+def empty_entries() -> Any:
+    """Return a batch of no entries."""
+    return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in _KINDS], _NAMES)
+
+
 def _cut(buckets: NDArray[Any], rows: I64, columns: list[NDArray[Any]], most: int, kind: int) -> Iterator[Blob]:
     edges = np.flatnonzero(np.diff(buckets, prepend=-1, append=-1))
     for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
@@ -155,6 +161,6 @@ def _cut(buckets: NDArray[Any], rows: I64, columns: list[NDArray[Any]], most: in
 
 
 def _batch(blobs: list[Blob]) -> Any:
-    buckets, kinds, entries, data = zip(*blobs, strict=True)
-    arrays = [pa.array(buckets, pa.int32()), pa.array(kinds, pa.int32()), pa.array(entries, pa.int64())]
-    return pa.RecordBatch.from_arrays([*arrays, pa.array(data, pa.binary())], _NAMES)
+    columns = zip(*blobs, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, _KINDS, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, _NAMES)

@@ -42,7 +42,9 @@ def header_candidates(work: Work, blocks: Blocks, without: I64, bits: int, radiu
         for frame, told in blocks.telling(np.union1d(without, equal.rows))
     ]
     tables = len(cut.headers)
-    found = find_candidates(work, sent, tables * parts, take_headers, work.partitions, cut.masks, parts, radius)
+    found = find_candidates(
+        work, sent, tables * parts, take_headers, work.buckets(blocks.rows, PER_BUCKET), cut.masks, parts, radius
+    )
     return replace(written_out(work, found, equal), counters={"tables": tables})
 
 
@@ -90,7 +92,7 @@ def take_headers(batches: Batches, pair_buckets: int, masks: U64, parts: int, ra
 
 
 def near_pairs(rows: I64, signed: U64, masks: U64, radius: int) -> tuple[I64, I64]:
-    """Return pairs of rows, which ascend, within the radius, that agree in the last of these headers and in no other."""
+    """Return pairs of rows, which ascend, within the radius, that agree in the last of these headers alone."""
     bits = bits_to_tell(len(rows))
     keys, places = sort_by_top_bits(hash_headers(read_only(signed), masks[-1]), np.arange(len(rows)), bits)
     near = np.ascontiguousarray(signed[places])

@@ -38,7 +38,7 @@ def key_candidates(work: Work, blocks: Blocks, copies: Copies, without: I64, ban
         for frame, told in blocks.telling(left_out)
     ]
     expected = min(bands * copies.first_pairs, most)
-    pair_buckets = max(work.partitions, -(-expected // PER_BUCKET))
+    pair_buckets = work.buckets(expected, PER_BUCKET)
     found = find_candidates(work, sent, bands * parts, take_keys, pair_buckets, limit)
     counters = {"keys": bands, "comparisons": found.pairs, "bounded_lists": 0, "unlisted_pairs": 0}
     return replace(found, counters=counters)

@@ -23,7 +23,7 @@ from sosie.matches.sets.similarity import Measure
 from sosie.planner.constants.documents import CROWDED_KEY as CROWDED
 from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.spark.blocks import Blocks, Told, among, bucket_of, features_in, mixed, rows_of
-from sosie.spark.candidates import COUNTED, LISTS, Candidates, Entries, PairPacker, find_candidates
+from sosie.spark.candidates import COUNTED, LISTS, PER_BUCKET, Candidates, Entries, PairPacker, find_candidates
 from sosie.spark.copies import Copies
 from sosie.spark.exchange import Packer, Sent, batched, buckets_of
 from sosie.spark.packed import unpack_all
@@ -72,7 +72,7 @@ def prefix_candidates(
     """
     rarity, left_out = sample_rarity(work, blocks), np.union1d(copies.rows, without)
     per_row = float(sizes.prefix(np.array([max(blocks.features // max(blocks.rows, 1), 1)]))[0])
-    buckets = max(1, round(per_row * groups / POSTINGS), min(work.partitions, -(-groups // 1024)))
+    buckets, pair_buckets = work.buckets(round(per_row * groups), POSTINGS), work.buckets(groups, PER_BUCKET)
     columns = ["part", "first", "count", "sizes", "hashes"]
     sent = [
         Sent(frame.select(*columns), send_postings, (blocks.firsts, told, rarity, sizes, buckets))
@@ -81,7 +81,7 @@ def prefix_candidates(
     most = 4 * listed_at_most(groups)
     for limit in (DENSE, CROWDED):
         allowed = most if limit == DENSE else None
-        found = find_candidates(work, sent, buckets, take_postings, work.partitions, sizes, limit, allowed)
+        found = find_candidates(work, sent, buckets, take_postings, pair_buckets, sizes, limit, allowed)
         if found.counters["expected"] <= most:
             break
     counters = {"comparisons": found.pairs, "bounded_lists": 0, "unlisted_pairs": 0}

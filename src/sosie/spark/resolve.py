@@ -9,6 +9,7 @@ import numpy as np
 
 from sosie.clusters.grouping import anchored
 from sosie.jobs.parameters import DedupParameters
+from sosie.kernels.sets.cluster import components
 from sosie.matches.candidates import Identical, Method
 from sosie.report.timing import Timing
 from sosie.spark.attributes import attributes_of
@@ -17,9 +18,9 @@ from sosie.spark.copies import Copies
 from sosie.spark.crowded import Crowd, with_crowd
 from sosie.spark.grouping import Grouped, Involved, between_groups, grouped, in_order, settled
 from sosie.spark.matching import collected, match, recall_of
-from sosie.spark.verified import verify_candidates
+from sosie.spark.verified import similarities, verify_candidates
 from sosie.spark.work import Work
-from sosie.types import I64, VerifiedPairs
+from sosie.types import I64, Clusters, VerifiedPairs
 
 NONE = np.empty(0, np.int64)
 
@@ -30,6 +31,12 @@ class Resolved:
 
     involved: Involved
     found: Grouped
+
+
+def bare_rows(job: DedupParameters, blocks: Blocks) -> int:
+    """Return how many rows have no features, so that they are similar to nothing: rejected ones among them."""
+    wordless = 0 if job.whole or job.identical else blocks.counts["wordless"]
+    return blocks.counts["rejected"] + wordless
 
 
 def resolve(
@@ -59,20 +66,24 @@ def resolve(
         groups = grouped(involved, copies.first_of(involved.rows), job.keep)
         placed = replace(pairs, a=involved.places(pairs.a), b=involved.places(pairs.b))
         between = between_groups(placed, groups, len(involved.rows))
+        first, connected = copies.first_of(involved.rows[groups.representatives]), job.clusters == "transitive"
         if crowd is not None:
-            collection = worded - len(copies.rows)
-            first = copies.first_of(involved.rows[groups.representatives])
-            between = with_crowd(
-                work,
-                blocks,
-                crowd,
-                first,
-                between,
-                job.threshold,
-                job.similarity,
-                collection=collection,
-                connected=False,
-            )
-        clusters = anchored(len(groups), between)
+            of = worded - len(copies.rows)
+            between = with_crowd(work, blocks, job, crowd, first, between, collection=of)
+        if connected:
+            clusters = _transitive(work, blocks, job, first, between)
+        else:
+            clusters = anchored(len(groups), between)
         sizes: Any = involved.known["size"].to_numpy()
         return Resolved(involved, settled(between, groups, clusters, sizes.astype(np.int64), worded))
+
+
+def _transitive(work: Work, blocks: Blocks, job: DedupParameters, rows: I64, pairs: VerifiedPairs) -> Clusters:
+    """Return the connected components of groups, and how similar each is to the one that stays: `rows` are theirs."""
+    anchor = np.empty(len(rows), np.int64)
+    components(pairs.a, pairs.b, anchor)
+    gone = np.flatnonzero(anchor != np.arange(len(anchor)))
+    to_anchor = np.ones(len(anchor))
+    if len(gone):
+        to_anchor[gone] = similarities(work, blocks, rows[gone], rows[anchor[gone]], job.similarity)
+    return Clusters(anchor, to_anchor)

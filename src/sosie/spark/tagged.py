@@ -25,20 +25,20 @@ from sosie.matches.candidates import Exact, Identical, Method
 from sosie.matches.sets.similarity import Measure, Similarity
 from sosie.matches.sets.threshold import as_fraction
 from sosie.planner.methods.simhash import BITS
-from sosie.report.check import SEED
-from sosie.report.report import Counts, InputCount, Report
-from sosie.report.summary import report_lines, warnings
+from sosie.report.report import InputCount, Report
+from sosie.report.summary import report_lines
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.shown import as_html, as_text, counted
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.spark.attributes import attributes_of
-from sosie.spark.blocks import WORDLESS, Blocks
+from sosie.spark.blocks import Blocks
 from sosie.spark.copies import Copies, find_copies
 from sosie.spark.documents import ID, Chosen, check_read, choose, read_documents
 from sosie.spark.engine import check_frame
 from sosie.spark.matching import extraction_of
-from sosie.spark.resolve import NONE, Resolved, resolve
+from sosie.spark.reporting import report_on
+from sosie.spark.resolve import NONE, Resolved, bare_rows, resolve
 from sosie.spark.tables import clusters_table, pairs_table, tags_table
 from sosie.spark.work import Work
 
@@ -177,14 +177,12 @@ class _Run:
         with self.timing.stage("read"):
             blocks = read_documents(work, documents, self.chosen, extraction_of(job, method))
             check_read(blocks, self.chosen, skip)
-        counts = blocks.counts
         with self.timing.stage("collapse"):
             copies = find_copies(work, blocks, keyed=isinstance(method, Minhash), ids=True, without=NONE)
             self._check_ids(blocks, copies)
-        bare = 0 if job.whole or job.identical else counts["wordless"]
-        worded = blocks.rows - counts["rejected"] - bare
+        worded = blocks.rows - bare_rows(job, blocks)
         resolved = resolve(work, blocks, job, method, copies, NONE, worded, self.timing)
-        return self._tagged(documents, blocks, counts, method, resolved)
+        return self._tagged(documents, blocks, method, resolved)
 
     def _check_ids(self, blocks: Blocks, copies: Copies) -> None:
         """Refuse ids that are there twice; hashes of ids only tell where to look."""
@@ -201,15 +199,17 @@ class _Run:
                 " distinct, or name another id_column=."
             )
 
-    def _tagged(
-        self, documents: DataFrame, blocks: Blocks, counts: dict[str, int], method: Method, resolved: Resolved
-    ) -> Tagged:
+    def _tagged(self, documents: DataFrame, blocks: Blocks, method: Method, resolved: Resolved) -> Tagged:
         work, found, known = self.work, resolved.found, resolved.involved.known
         ids = known["id"].combine_chunks()
         tables = {"pairs": pairs_table, "clusters": clusters_table, "tags": tags_table}
         with self.timing.stage("write"):
             written = {name: work.write(work.table(make(found, ids)), name) for name, make in tables.items()}
-        report = self._report(blocks, counts, method, resolved)
+        text = self.chosen.text
+        columns = Columns(text[0] if len(text) == 1 else text, self.chosen.id)
+        parameters, inputs = self.job.described(method, columns, None), [InputCount("the DataFrame", blocks.rows)]
+        rejected, stages = blocks.counts["rejected"], self.timing.finished
+        report = report_on(blocks, resolved, parameters, inputs, stages, work.cores, rejected=rejected)
         tagged = self._joined(documents, written["tags"], int((found.clusters.sizes > 1).sum()))
         return Tagged(tagged, written["pairs"], written["clusters"], report, work)
 
@@ -225,37 +225,3 @@ class _Run:
         joined = documents.join(tags, documents[self.chosen.id] == tags[names["id"]], "left").drop(names["id"])
         usable = functools.reduce(operator.or_, (documents[name].isNotNull() for name in self.chosen.text))
         return joined.withColumn(names["kept"], F.coalesce(F.col(names["kept"]), usable))
-
-    def _report(self, blocks: Blocks, counts: dict[str, int], method: Method, resolved: Resolved) -> Report:
-        clusters, found, known = resolved.found.clusters, resolved.found.pairs, resolved.involved.known
-        gone, bare = ~clusters.kept, known["state"].to_numpy() == WORDLESS
-        sizes = clusters.members
-        numbers = Counts(
-            documents=blocks.rows,
-            kept=blocks.rows - int(gone.sum()) - counts["rejected"],
-            dropped=int(gone.sum()),
-            rejected=counts["rejected"],
-            without_features=counts["wordless"],
-            pairs=len(found),
-            clusters=int((sizes > 1).sum()),
-            largest_cluster=int(sizes.max(initial=min(blocks.rows, 1))),
-            dropped_without_features=int((gone & bare).sum()),
-        )
-        text = self.chosen.text
-        columns = Columns(text[0] if len(text) == 1 else text, self.chosen.id)
-        whole = not found.counters.get("bounded_lists")
-        return Report(
-            parameters=self.job.described(method, columns, None),
-            inputs=(InputCount("the DataFrame", blocks.rows),),
-            against=None,
-            counts=numbers,
-            text_bytes=counts["bytes"],
-            features=blocks.features - counts["stand_ins"],
-            predicted_recall=round(found.recall, 6) if whole and found.recall is not None else None,
-            counters=dict(found.counters),
-            warnings=tuple(warnings(numbers, found.counters)),
-            measured=None,
-            seed=SEED,
-            stages=tuple(self.timing.finished),
-            threads=self.work.cores,
-        )

@@ -8,7 +8,7 @@ import numpy as np
 
 from sosie.matches.brute import join_brute
 from sosie.spark.blocks import Blocks, Told
-from sosie.spark.candidates import Candidates, Entries, PairPacker, find_candidates
+from sosie.spark.candidates import PER_BUCKET, Candidates, Entries, PairPacker, find_candidates
 from sosie.spark.equal import COLUMNS, find_equal, signed_rows, written_out
 from sosie.spark.exchange import Packer, Sent, buckets_of
 from sosie.spark.packed import unpack_all
@@ -23,12 +23,12 @@ def tile_candidates(work: Work, blocks: Blocks, without: I64, bits: int, radius:
     """Return all pairs of signatures within the radius, but for those of some rows; of many equal ones, a star."""
     words = -(-bits // 64)
     equal = find_equal(work, blocks, without, words)
-    slabs = max(-(-blocks.rows // SLAB), min(math.isqrt(4 * work.partitions), -(-blocks.rows // 1024)), 1)
+    slabs = max(-(-blocks.rows // SLAB), math.isqrt(2 * work.buckets(blocks.rows, blocks.rows + 1)), 1)
     sent = [
         Sent(frame.select(*COLUMNS), send_slabs, (blocks.firsts, told, words, blocks.rows, slabs))
         for frame, told in blocks.telling(np.union1d(without, equal.rows))
     ]
-    found = find_candidates(work, sent, slabs * slabs, take_tiles, work.partitions, bits, radius)
+    found = find_candidates(work, sent, slabs * slabs, take_tiles, work.buckets(blocks.rows, PER_BUCKET), bits, radius)
     return written_out(work, found, equal)
 
 

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sosie.evaluation.sampling.draw import LEAST
 from sosie.matches.equal.groups import spread
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import Measure, Similarity
 from sosie.matches.verify import verify_rows
 from sosie.spark.blocks import Blocks, Told, bucket_of, features_in, rows_of
-from sosie.spark.candidates import PAIRS, Candidates
+from sosie.spark.candidates import PAIRS, Candidates, Entries, given_candidates
 from sosie.spark.exchange import SCHEMA, Blob, Packer, Sent, batched, buckets_of, exchange, record_batch, send
 from sosie.spark.packed import pack, unpack_all
 from sosie.spark.travelling import Batches
 from sosie.spark.work import Work
-from sosie.types import I64, Features, Pairs, offsets_of
+from sosie.types import F64, I64, Features, Pairs, offsets_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,6 +52,21 @@ def verify_candidates(
     return work.write(found, "verified")
 
 
+def similarities(work: Work, blocks: Blocks, a: I64, b: I64, measure: Measure) -> F64:
+    """Return the similarity of rows a[i] and b[i], whatever it is; no pair is there twice.
+
+    Of two rows that share nothing it is 0.
+    """
+    lower, upper = np.minimum(a, b), np.maximum(a, b)
+    order = np.lexsort((upper, lower))
+    given = given_candidates(work, Entries(lower[order], upper[order], b[order]))
+    found = work.collect(verify_candidates(work, blocks, given, LEAST, measure))
+    first, second, values = (found[name].to_numpy() for name in ("a", "b", "similarity"))
+    there = dict(zip(zip(first.tolist(), second.tolist(), strict=True), values.tolist(), strict=True))
+    pairs = zip(lower.tolist(), upper.tolist(), strict=True)
+    return np.array([there.get(pair, 0.0) for pair in pairs], np.float64)
+
+
 def features_of_rows(work: Work, blocks: Blocks, rows: I64) -> Features:
     """Return the features of these rows, which ascend, on the driver."""
     blobs: list[Any] = []
@@ -68,7 +84,7 @@ def _needed(work: Work, blocks: Blocks, candidates: Candidates) -> tuple[int, tu
     """Return how many buckets there are, and which rows go to which of them."""
     documents = min(2 * candidates.pairs, blocks.rows)
     expected = documents * blocks.features // max(blocks.rows, 1)
-    buckets = max(work.partitions, -(-expected // _FEATURES))
+    buckets = work.buckets(expected, _FEATURES)
     slices = (blocks.rows >> _SLICE) + 1
     sent = [Sent(candidates.frame, send_needed, (buckets,))]
     table = work.collect(work.run(send(work, sent, slices), take_needed, SCHEMA))

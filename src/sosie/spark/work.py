@@ -26,6 +26,7 @@ from sosie.spark import travelling
 from sosie.spark.engine import named
 from sosie.spark.scratch import Scratch
 
+LEAST = 1 << 12  # entries that are worth a task of their own
 _ROWS = "rows written"
 
 
@@ -67,6 +68,10 @@ class Work:
     def partitions(self) -> int:
         """How many partitions there are after a shuffle."""
         return self.parts or int(said(self.session, "spark.sql.shuffle.partitions") or 200)
+
+    def buckets(self, entries: int, most: int) -> int:
+        """Return into how many buckets entries go: at most so many in one, and as many buckets as are worth a task."""
+        return max(1, -(-entries // most), min(self.partitions, entries // LEAST))
 
     @property
     def cores(self) -> int:
