@@ -38,9 +38,7 @@ class SignedShards:
         shards = folder.parts(SIGNED)
         said = [{name: each for name, each in shard.meta.items() if name in _SAME} for shard in shards]
         if any(each != said[0] for each in said):
-            raise MismatchError(
-                f"{folder.place(SIGNED)}: shards were signed with different options. Sign all of them anew."
-            )
+            raise MismatchError(f"{folder.place(SIGNED)}: shards have different options. Sign all of them anew.")
         counts = [shard.meta["counts"] for shard in shards]
         return cls(shards, *(offsets_of(np.array([each[name] for each in counts])) for name in ("rows", "documents")))
 
