@@ -100,6 +100,7 @@ ifneq ($(LOCK),)
 	@$(PIP) --require-hashes --no-deps -r $(LOCK) || { echo "$(LOCK) does not fit this Python: use make LOCK= $(MAKECMDGOALS)"; exit 1; }
 endif
 	$(PIP) $(addprefix -c ,$(CONSTRAINTS)) -e '.[test]'
+	@$(BIN)/python tools/java.py
 	@touch $@
 
 # Each of the other extras is installed when it is first needed.

@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # `from tests import oracle`, however pytest is started
@@ -22,3 +23,17 @@ if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     from sosie.matches.sets import join
 
     join.DENSE = 1 << 30
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Files go to processes one by one, as ever; those on Spark go to one process together, so that one JVM starts."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class OneForSpark(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "spark" if "/spark/" in nodeid.partition("::")[0] else super()._split_scope(nodeid)
+
+    return OneForSpark(config, log)

@@ -15,7 +15,7 @@ BEGIN, END = "<!-- map: begin -->\n", "<!-- map: end -->\n"
 FLOW = (
     "errors.py", "shown.py", "arrays.py", "runs.py", "parallel.py", "found.py", "types.py", "kernels", "storage",
     "planner", "documents", "text", "features", "signatures", "index", "matches", "search", "clusters", "crosslingual",
-    "evaluation", "report", "jobs", "cli", "__main__.py", "__init__.py",
+    "evaluation", "report", "jobs", "spark", "cli", "__main__.py", "__init__.py",
 )  # fmt: skip
 
 

@@ -171,6 +171,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: `import sosie` itself loads the standard library only."""
     if name == "__all__":
         return [*_homes(), "__version__"]
+    if name == "spark":
+        return import_module("sosie.spark")
     home = _HOMES.get(name) or _homes().get(name)
     if home is None:
         raise AttributeError(f"module 'sosie' has no attribute {name!r}")

@@ -28,6 +28,7 @@ COMMANDS = {
     "search": "Find what an index holds that is like a text.",
     "join": "Find all similar pairs of one collection, or of two.",
     "batch": "Match new documents with a store of signatures, and append them.",
+    "shards": "Remove near-duplicates in shards, stage by stage, on many machines.",
     "link": "Find the documents of another language that are about the same.",
     "dictionary": "Make a dictionary of two languages, and look words up in it.",
     "plan": "Say which method and parameters a run should take, and what that costs.",

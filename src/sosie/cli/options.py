@@ -22,6 +22,7 @@ from sosie.documents.source import Source
 from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import WEIGHTINGS
+from sosie.jobs.shards.part import Part
 from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
 
@@ -163,6 +164,22 @@ def measure_options(function: F) -> F:
         "--weighting", type=weights, default="binary", show_default=True, help="Cosine: how features weigh."
     )
     return similarity(weighting(function))
+
+
+def shard_option(*, required: bool) -> Callable[[F], F]:
+    """Add which part of the work is to be done."""
+
+    def parse(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
+        return None if value is None else Part.parse(value)
+
+    return click.option(
+        "--shard",
+        "part",
+        metavar="I/N",
+        required=required,
+        callback=parse,
+        help="Only the I-th of N parts, as in 3/16; whole files, in their order.",
+    )
 
 
 def source_of(inputs: Sequence[str], options: dict[str, Any], **changed: Any) -> Source:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sosie.kernels.sets.cluster import assign_anchors, components
 from sosie.kernels.sets.similarity import Sets
+from sosie.matches.equal.groups import Groups
 from sosie.matches.sets.similarity import JACCARD, Similarity
 from sosie.matches.verify import similarities
 from sosie.types import Clusters, VerifiedPairs, offsets_of
@@ -41,3 +42,17 @@ def transitive(
     to_anchor = np.ones(len(anchor))
     to_anchor[gone] = similarities(sets, gone, anchor[gone], similarity, threads)
     return Clusters(anchor, to_anchor)
+
+
+def of_rows(clusters: Clusters, groups: Groups, rows: int) -> Clusters:
+    """Return the clusters of rows from those of groups of equal ones; a row in no group stays.
+
+    >>> groups = Groups(np.array([2, 0]), np.array([0, 2]))
+    >>> of_rows(Clusters(np.array([0]), np.ones(1)), groups, 3).anchor.tolist()
+    [2, 1, 2]
+    """
+    spread = Clusters(np.arange(rows), np.ones(rows))
+    group = np.repeat(np.arange(len(groups)), groups.sizes)
+    spread.anchor[groups.rows] = groups.representatives[clusters.anchor[group]]
+    spread.similarity[groups.rows] = clusters.similarity[group]
+    return spread

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, get_args
 
@@ -146,11 +146,18 @@ class Source:
         ]
         return [f"{each.name}={getattr(self, each.name)!r}" for each in others]
 
-    def batches(self, threads: int | None = None, order: Order | None = None, memory: int | None = None) -> Reading:
+    def batches(
+        self,
+        threads: int | None = None,
+        order: Order | None = None,
+        memory: int | None = None,
+        choose: Callable[[Inputs], Inputs] | None = None,
+    ) -> Reading:
         """Read the source: an iterator of `Batch`, which also knows the ids, the inputs and their counts.
 
         With an order, its column is read as well: see `Batch.order`. What `memory`, in bytes, is too little for is
-        rejected; without it, the machine's or the container's counts.
+        rejected; without it, the machine's or the container's counts. With `choose`, only some of the inputs are read;
+        their columns are still those of all.
         The inputs are listed and the columns found now; texts are read as the batches are asked for.
         """
         threads = thread_count(threads)
@@ -158,6 +165,7 @@ class Source:
         listed = self.inputs()
         inputs = Inputs([bounded_input(place, memory) for place in listed], listed.passed_over)
         columns = find_columns(inputs, self._wanted(order), patient=skip)
+        inputs = inputs if choose is None else choose(inputs)
         self._load_extras(inputs)
         return Reading(inputs, columns, skip, self.batch_size, memory).start(threads)
 

@@ -59,6 +59,7 @@ def write_documents(
     advance: Callable[[int], None] = lambda count: None,
     annotate: bool = False,
     finished: FinishedFiles | None = None,
+    only: range | None = None,
 ) -> Written:
     """Read the inputs again and write `kept/<name>` and `dropped/<name>`, in the format of each input.
 
@@ -70,14 +71,17 @@ def write_documents(
 
     With `annotate`, there is `annotated/<name>` instead, with all documents that are not rejected, in their order and
     each with the columns; text files and records of WARC are listed in `annotations.tsv`. Inputs whose files are all
-    `finished` are passed over; text files and WARC are always copied.
+    `finished` are passed over; text files and WARC are always copied. With `only`, so are all inputs but these.
     """
     if not reading.finished or len(decisions.state) != reading.documents:
         raise MismatchError(f"{len(decisions.state)} decisions for {reading.documents} documents")
     added = AddedColumns(decisions.columns)
     listing = Listing(Path(directory) / (_ANNOTATED_LIST if annotate else _DROPPED_LIST), added.names, reading.ids.take)
     first = 0
-    for source, count in zip(reading.inputs, reading.counts.tolist(), strict=True):
+    for number, (source, count) in enumerate(zip(reading.inputs, reading.counts.tolist(), strict=True)):
+        if only is not None and number not in only:
+            first += count
+            continue
         state = decisions.state[first : first + count]
         place = np.where(state == REJECTED, LEFT_OUT, ANNOTATED) if annotate else state
         share = Share(source, first, place, added, *_files(source, state, Path(directory), annotate), listing)

@@ -18,7 +18,7 @@ from sosie.features.shingles import Shingles
 from sosie.features.weighting import Weighting
 from sosie.jobs import stages
 from sosie.jobs.auto import Chosen, check_limit, choose_method, chosen, list_bytes, wish_of
-from sosie.jobs.parameters import Clustering, DedupParameters, MethodName, Wordless
+from sosie.jobs.parameters import Clustering, DedupParameters, MethodName, Wordless, shingles_of
 from sosie.jobs.planning.of_documents import Asked, facts_of_features
 from sosie.jobs.warm import prepare
 from sosie.jobs.work import as_output, open_inputs, working
@@ -83,7 +83,7 @@ def dedup(
     job = Deduplicator(
         threshold=as_fraction(threshold),
         method=method,
-        shingles=_shingles(shingles, method, width, unit),
+        shingles=shingles_of(shingles, method, width, unit),
         keep=keep,
         clusters=clusters,
         similarity=similarity,
@@ -206,19 +206,6 @@ class Deduplicator(DedupParameters):
     def list_bytes(self, features: int, documents: int) -> int:
         """Return about how much memory the lists of the exact join take."""
         return list_bytes(self, features, documents)
-
-
-def _shingles(given: Shingles | None, method: Any, width: int | None, unit: str | None) -> Shingles:
-    """Return the shingles that a call asks for, in one of three ways."""
-    said: dict[str, Any] = {name: value for name, value in (("width", width), ("unit", unit)) if value is not None}
-    if (said or given is not None) and not isinstance(method, str):
-        raise UsageError(
-            f"{' and '.join(said) or 'shingles'}: a method that is given as a spec has its own shingles, as in "
-            f"{type(method).__name__}(shingles=Shingles(width=3))."
-        )
-    if said and given is not None:
-        raise UsageError(f"{' and '.join(said)} and shingles say the same: give one, as in Shingles(width=3).")
-    return replace(given or Shingles(), **said)
 
 
 def _reference(against: Any, read: dict[str, Any]) -> Any:

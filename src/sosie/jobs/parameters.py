@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -142,6 +142,19 @@ class DedupParameters:
                 " take another method."
             )
         object.__setattr__(self, "threshold", Fraction(1))
+
+
+def shingles_of(given: Shingles | None, method: Any, width: int | None, unit: str | None) -> Shingles:
+    """Return the shingles that a call asks for: made, or by their width and unit, or those of a method."""
+    said: dict[str, Any] = {name: value for name, value in (("width", width), ("unit", unit)) if value is not None}
+    if (said or given is not None) and not isinstance(method, str):
+        raise UsageError(
+            f"{' and '.join(said) or 'shingles'}: a method that is given as a spec has its own shingles, as in "
+            f"{type(method).__name__}(shingles=Shingles(width=3))."
+        )
+    if said and given is not None:
+        raise UsageError(f"{' and '.join(said)} and shingles say the same: give one, as in Shingles(width=3).")
+    return replace(given or Shingles(), **said)
 
 
 def _check_method(method: Any, weighting: Weighting) -> None:

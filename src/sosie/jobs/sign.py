@@ -12,6 +12,7 @@ from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Documents, Source, as_source
 from sosie.jobs.inputs import StrPath
+from sosie.jobs.shards.part import Part
 from sosie.jobs.warm import prepare
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
@@ -54,12 +55,16 @@ class Signing:
         output: Output,
         *,
         reads: Iterable[StrPath] = (),
+        part: Part | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> SigningReport:
-        """Sign documents; `reads` is what else is read, and so must not lie in the output."""
+        """Sign documents, or those of one part of the files; a signer is fitted to all of them.
+
+        `reads` is what else is read, and so must not lie in the output.
+        """
         timing, source = Timing(progress or Silent()), as_source(documents)
-        reading = source.batches(threads)
+        reading = source.batches(threads, choose=None if part is None else part.of_inputs)
         read = [*(place.path for place in reading.inputs), *reads]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
             prepare(signing(self.signer), progress=timing.progress, threads=threads)

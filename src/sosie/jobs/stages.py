@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sosie.clusters.grouping import anchored, transitive
+from sosie.clusters.grouping import anchored, of_rows, transitive
 from sosie.clusters.keep import keep_rank
 from sosie.documents.reading import Reading
 from sosie.documents.workplace import Workplace
@@ -158,12 +158,7 @@ def cluster(collapsed: Collapsed, verified: VerifiedPairs, how: Clustering, thre
         clusters = transitive(sets, deciding, threads, collapsed.similarity)
     else:
         clusters = anchored(len(sets.starts), deciding)
-    rows = len(collapsed.features)
-    spread = Clusters(np.arange(rows), np.ones(rows))
-    group = np.repeat(np.arange(len(groups)), groups.sizes)
-    spread.anchor[groups.rows] = groups.representatives[clusters.anchor[group]]
-    spread.similarity[groups.rows] = clusters.similarity[group]
-    return sides.settled(spread)
+    return sides.settled(of_rows(clusters, groups, len(collapsed.features)))
 
 
 def list_pairs(collapsed: Collapsed, verified: VerifiedPairs) -> tuple[VerifiedPairs, Groups]:

@@ -182,13 +182,14 @@ class Outcome:
         advance: Callable[[int], None] = lambda count: None,
         annotate: bool = False,
         finished: FinishedFiles | None = None,
+        only: range | None = None,
     ) -> None:
         """Write the documents to kept/ and dropped/, or all of them to annotated/, in the format of their inputs.
 
-        Files that are `finished` are left as they are.
+        Files that are `finished` are left as they are. With `only`, the others among the inputs are passed over.
         """
         decisions = replace(self.decisions, columns=self.columns) if annotate else self.decisions
-        write_documents(self.reading, decisions, directory, threads, advance, annotate, finished)
+        write_documents(self.reading, decisions, directory, threads, advance, annotate, finished, only)
 
 
 @dataclass(frozen=True, eq=False)

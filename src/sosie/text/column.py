@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sosie.documents.memory.given import column_of
+from sosie.documents.memory.records import name_kind
 from sosie.documents.source import Source
 from sosie.errors import DataError, UsageError
 from sosie.types import I64
@@ -77,6 +78,8 @@ def _as_arrow(texts: Any) -> Any:
             return pa.chunked_array(texts)
         if hasattr(texts, "__arrow_c_array__"):
             return pa.array(texts)
+        if name_kind(texts) == "pandas.Series":  # before 3.0
+            return column_of(texts)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise UsageError(f"these texts cannot be read through Arrow ({error}); pass {_ACCEPTED}") from error
     raise UsageError(f"texts are {_ACCEPTED}, got {type(texts).__name__}")

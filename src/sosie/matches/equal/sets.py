@@ -83,10 +83,11 @@ def _digests(columns: list[U64], starts: I64, stops: I64) -> U64:
     return np.concatenate(parts)
 
 
-def listable(pairs: VerifiedPairs, groups: Groups) -> Groups:
+def listable(pairs: VerifiedPairs, groups: Groups, rows: int | None = None) -> Groups:
     """Return the groups such that `expand` writes a bounded number of pairs: as stars, where there would be too many.
 
-    Ten versions of a page with sixty copies each make 300 pairs for each document.
+    `rows` are those of the collection, where the groups are not all of it. Ten versions of a page with sixty copies
+    each make 300 pairs for each document.
 
     >>> none = np.empty(0, np.int64)
     >>> pairs = VerifiedPairs(none, none, np.empty(0), none)
@@ -97,7 +98,8 @@ def listable(pairs: VerifiedPairs, groups: Groups) -> Groups:
     left, right = sizes[pairs.a], sizes[pairs.b]
     between = np.where(np.maximum(left, right) > groups.star, left + right, left * right).sum()
     inside = np.where(sizes > groups.star, sizes, sizes * (sizes - 1) // 2).sum()
-    return groups if between + inside <= listed_at_most(len(groups.rows)) else replace(groups, star=1)
+    rows = len(groups.rows) if rows is None else rows
+    return groups if between + inside <= listed_at_most(rows) else replace(groups, star=1)
 
 
 def expand(pairs: VerifiedPairs, groups: Groups, set_sizes: I64) -> VerifiedPairs:

@@ -32,9 +32,12 @@ def complete(
     sides: Sides,
     *,
     connected: bool = False,
+    collection: int | None = None,
     threads: int | None = None,
 ) -> VerifiedPairs:
     """Return verified pairs of rows in keep order, and those of dense lists.
+
+    The rows are those of a `collection` of so many, where they are not all of it.
 
     Where these are more than anyone can look at, they are the pairs with a row that stays: for each row at most some,
     the most similar one among them. With `connected`, there are enough others to tell whom chains of pairs connect. The
@@ -44,7 +47,7 @@ def complete(
     reference = int(np.count_nonzero(sides.reference))
     join = DenseJoin(dense, rows, criterion, threads, reference=reference, only=sides.only)
     a, b, every = join.sampled_pairs()
-    crowded = len(verified) + every * len(a) > listed_at_most(len(sets.starts))
+    crowded = len(verified) + every * len(a) > listed_at_most(collection or len(sets.starts))
 
     def add(known: VerifiedPairs, a: I64, b: I64) -> VerifiedPairs:
         found = ordered_pairs(a, b, distinct=False)
