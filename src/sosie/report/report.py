@@ -131,7 +131,7 @@ class Report(Mapping[str, Any]):
     Read by attribute (`report.counts.kept`) or as the data that report.json holds (`report["counts"]["kept"]`).
     `predicted_recall` is for a pair at the threshold, None where comparisons were left out. `estimated` is the share of
     all pairs, told by those that were found, where the method does not find all. `measured` is what exact search on a
-    sample says, drawn with `seed`; None where none was drawn.
+    sample says, drawn with `seed`; None where none was drawn. `engine` is what ran it, where it was not this process.
     """
 
     parameters: Parameters
@@ -148,6 +148,7 @@ class Report(Mapping[str, Any]):
     stages: tuple[StageCost, ...]
     threads: int
     estimated: Share | None = None
+    engine: Mapping[str, Any] | None = None
 
     @property
     def seconds(self) -> float:
@@ -174,6 +175,7 @@ class Report(Mapping[str, Any]):
             "stages": [dict(vars(stage)) for stage in self.stages],
             "seconds": self.seconds,
             "threads": self.threads,
+            **({} if self.engine is None else {"engine": dict(self.engine)}),
         }
 
     def write_json(self, directory: Path) -> None:
