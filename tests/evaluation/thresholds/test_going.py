@@ -68,7 +68,10 @@ def test_neighbours_are_those_of_all_pairs(documents):
         assert near.below.similarity.tolist()[:1] == [float(each) for each in below[:1]]
         assert len(near.above) == min(SHOWN, len(above)) and len(near.below) == min(SHOWN, len(below))
         for pairs in (near.above, near.below):
-            assert all(float(jaccard(sets[a], sets[b])) == s for a, b, s in zip(pairs.a, pairs.b, pairs.similarity))
+            assert all(
+                float(jaccard(sets[a], sets[b])) == s
+                for a, b, s in zip(pairs.a, pairs.b, pairs.similarity, strict=True)
+            )
     assert np.array_equal(first_before(compared, found.probes, GRID[0], 1), found.first)
     least = GRID[4]
     limited = first_before(compared, found.probes, least, 1)

@@ -11,7 +11,9 @@ from sosie.errors import UsageError
 from sosie.jobs.planning import threshold as planning
 from sosie.jobs.planning.threshold import THRESHOLDS, advise, plan_threshold
 
-WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "ne", "pu", "ra", "so", "ti") for b in ("", "na", "le", "sto", "ri", "gu")]
+WORDS = [
+    f"{a}{b}" for a in ("ka", "lo", "mi", "ne", "pu", "ra", "so", "ti") for b in ("", "na", "le", "sto", "ri", "gu")
+]
 
 
 def corpus(seed=0, originals=80, edited=120):
