@@ -14,6 +14,7 @@ from sosie.planner.facts import Facts
 from sosie.planner.machine import PROGRAM, load_machine
 from sosie.planner.plan import Plan
 from sosie.planner.wish import Task, Wish
+from sosie.report.timing import Silent
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import as_size, show_size
 
@@ -121,6 +122,7 @@ class Planning:
         if self._task(None) in _OF_SIGNATURES:
             raise UsageError(f"a {self._task(None)} is of signatures: sign the documents first (sosie sign)")
         wish = self.wish(1, None, memory, threads)  # refuses what makes no sense before anything is read
+        import_module("sosie.jobs.warm").prepare("plan documents", progress=Silent(), threads=threads)
         counted = import_module("sosie.jobs.planning.of_documents").facts_of_documents
         asked: dict[str, Any] = {} if self.shingles is None else {"shingles": self.shingles}
         asked |= {"threshold": SIMILARITY if self.similarity is None else self.similarity}
@@ -136,6 +138,7 @@ class Planning:
         if not len(given):
             raise DataError("there are no signatures, so there is nothing to plan: check the input")
         wish = self.wish(len(given), given.bits, memory, threads)
+        import_module("sosie.jobs.warm").prepare("plan signatures", progress=Silent(), threads=threads)
         counted = import_module("sosie.jobs.planning.of_signatures").facts_of_signatures
         facts: Facts = counted(given, radius=wish.radius, k=wish.k, threads=threads)
         return wish, facts

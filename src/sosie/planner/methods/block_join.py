@@ -36,7 +36,7 @@ class Cut(NamedTuple):
 def settings(wish: Wish, facts: Facts) -> Iterator[Mapping[str, Any]]:
     """Yield the one way in which block tables are joined: the join cuts bits itself, by `cheapest_cut`."""
     if wish.bits is not None and wish.radius is not None and wish.radius < wish.bits:
-        yield {"method": "blocks"}
+        yield {}
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:

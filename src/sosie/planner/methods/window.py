@@ -55,7 +55,7 @@ def settings(wish: Wish, facts: Facts) -> Iterator[Mapping[str, Any]]:
     for each in best[:_SHOWN]:
         chunk = _chunk(wish, each.window)
         smaller = {} if chunk == WINDOW_CHUNK else {"chunk": chunk}
-        yield {"method": "window", "tables": each.tables, "window": each.window, **smaller}
+        yield {"tables": each.tables, "window": each.window, **smaller}
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:
