@@ -12,7 +12,7 @@ from sosie.jobs.planning import threshold as planning
 from sosie.jobs.planning.threshold import THRESHOLDS, advise, plan_threshold
 
 WORDS = [
-    f"{a}{b}" for a in ("ka", "lo", "mi", "ne", "pu", "ra", "so", "ti") for b in ("", "na", "le", "ri", "gu", "sto")
+    f"{a}{b}" for a in ("ka", "lo", "mi", "ne", "pu", "ra", "so", "ti") for b in ("", "na", "le", "sto", "ri", "gu")
 ]
 
 
