@@ -62,13 +62,15 @@ def _words() -> Family:
     pair = positive((slow - row) / max(many - compared, 1e-9))
     begun = least(lambda: BlockTables(Scan.of(small), BlockCut.of(64, 4, 1), 3, 1).join(ignore)) / 4
     near = [least(lambda: join_blocks(each, None, 3, 1)) for each in (_twins(1 << 17), drawn(1 << 17, 64))]  # noqa: B023
+    met = 4 * (1 - 2 / 64) ** 16  # tables in which two rows agree that differ in two bits
     moves = np.array([[0, 64, 0]], np.int64)
     return {
+        "join": least(lambda: join_brute(small, None, 3, 1)),
         "block table": begun,
         "word row": positive(row - pair * compared),
         "word pair": pair,
         "word scan": positive(least(lambda: move_words(rows.words, moves)) / len(rows)),
-        "block found": positive((near[0] - near[1]) / (1 << 16)),
+        **dict.fromkeys(("block hit", "block found"), positive((near[0] - near[1]) / (1 << 16) / (met + 1))),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sosie.planner.constants.constant import Constant
 
 JOINS: dict[str, Constant] = {
+    "join": Constant("a join of signatures begun, of however few rows", 300_000.0),
     "brute pair": Constant(
         "two signatures compared over bit planes, among all pairs; by the planes that are counted",
         {32: 0.09, 64: 0.1, 256: 0.23, 1024: 0.79},
@@ -22,7 +23,8 @@ JOINS: dict[str, Constant] = {
     "hashed scan": Constant(
         "a signature of several words read to find the rows of a piece of a table", {128: 5, 256: 9, 1024: 35}
     ),
-    "block found": Constant("a pair found in block tables, until it stands in the result", 115.0),
+    "block hit": Constant("a pair met in a block table, whichever table writes it", 40.0),
+    "block found": Constant("a pair found in block tables, from then on until it stands in the result", 40.0),
     "equal row": Constant("a signature looked at to find those that equal an earlier one", 80.0),
     "equal pair": Constant("a pair of equal signatures, or of what equal ones are near to, written out", 500.0),
     "window row": Constant(
@@ -52,3 +54,8 @@ WINDOW_MARGIN = 576  # rows beyond a window that are compared with each row beca
 WINDOW_SAMPLE = 1 << 15  # pairs from which it is told what share a window found
 WORD_GROUP = 3  # rows of one word are compared in groups of 2^3 to 2^4, where headers tell so many apart
 MOST_TABLES = 1000  # of a block join: more are never worth it
+
+# How much is looked at before a join.
+WORTH_A_LOOK = 0.1  # seconds of a join from which on a sample is drawn,
+LOOK_BITS = 3e10  # in which so many bits are compared for each second: a twentieth of the time,
+LEAST_LOOK = 1 << 31  # and at least so many

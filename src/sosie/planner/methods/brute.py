@@ -42,7 +42,7 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
     disk = pairs_bytes(pairs, wish.memory).disk
     found = Estimate(
         recall=1.0,
-        seconds=(compared / machine.speedup(wish.threads) + alone) / 1e9,
+        seconds=(machine.ns("join") + compared / machine.speedup(wish.threads) + alone) / 1e9,
         bytes=Bytes(heap=round(heap), mapped=every * wish.bits // 8, disk=disk),
         work={"comparisons": float(comparisons)},
     )
