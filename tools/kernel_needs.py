@@ -91,11 +91,14 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         ["sign", documents, *to("weighted"), "--weighting", weighting] for weighting in ("tf-idf", "bm25")
     ]
     jobs["join saved"] = [
-        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "3"],
-        ["join", str(folder / "b-bit"), *to("pairs"), "--radius", "12"],
+        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "3", "--method", "blocks"],
+        ["join", str(folder / "b-bit"), *to("pairs"), "--radius", "12", "--method", "blocks"],
         ["join", str(folder / "signed-minhash"), *to("pairs")],
-        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20"],
-        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "3", "--memory", "4GB"],
+        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20", "--method", "brute"],
+        [
+            *("join", str(folder / "signed-simhash"), *to("pairs")),
+            *("--radius", "3", "--memory", "4GB", "--method", "blocks"),
+        ],
         ["join", str(folder / "signed-minhash"), *to("pairs"), "--memory", "4GB"],
     ]
     jobs["join window"] = [

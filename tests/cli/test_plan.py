@@ -130,6 +130,7 @@ def test_the_machine_is_measured_when_it_is_asked_for(monkeypatch):
         ),
         (["--rows", "5", "--bits", "0", "--radius", "0"], "bits must be between 1 and"),
         (["--rows", "5", "--bits", "64", "--radius", "3", "--queries", "1e14"], "queries must be between 0 and"),
+        (["--rows", "5", "--bits", "64", "--radius", "3", "--queries", "0"], "at least 1 of queries"),
         (["--rows", "5", "--recall", "nan"], "recall must be above 0 and at most 1"),
         (["--rows", "5", "--similarity", "80"], "write 0.8"),
         (["--rows", "1.5"], "'1.5' is not a number of them"),

@@ -25,6 +25,7 @@ SAID = re.compile(
 )
 # No costs of a machine, each with the reason.
 OTHERS = {
+    "jobs/planning/measure_search.py": "the least that a measurement is taken for, where other work has disturbed it",
     "crosslingual/beads.py": "what an alignment of paragraphs is worth, by the paper: it decides the answer",
     "index/flips.py": "how likely bits flip is called their cost, as in the literature",
     "kernels/tables/vosh.py": "the same",

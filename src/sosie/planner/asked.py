@@ -82,7 +82,7 @@ class Asked:
 
     def found(self, chance: Callable[[int], float]) -> float:
         """Return the share of the answer that is found, if a row at a distance is found with a chance."""
-        wanted, last = self.wanted.few(), self.bound.few(4)
+        wanted, last = self.wanted.few(6), self.bound.few(3)
         share = sum(chance(int(distance)) * weight for distance, weight in wanted.pairs()) / wanted.total
         if self.tied:
             at_last = sum(chance(int(distance)) * weight for distance, weight in last.pairs()) / last.total

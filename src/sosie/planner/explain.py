@@ -150,17 +150,18 @@ def constants(machine: Machine) -> list[str]:
 def _sizes(value: float | Mapping[int, float]) -> str:
     """Return a constant, at each size that it is known at."""
     if isinstance(value, Mapping):
-        return " ".join(f"{_size(size)}:{each:.3g}" for size, each in sorted(value.items()))
-    return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
+        return " ".join(f"{_size(size)}:{_sizes(each)}" for size, each in sorted(value.items()))
+    return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
 
 
 def _size(size: int) -> str:
-    """Return a size, in powers of 1024 where it is one.
+    """Return a size to three digits; a large one, which is of bytes, in powers of 1024.
 
-    >>> _size(1000), _size(1 << 10), _size(1 << 21)
-    ('1000', '1024', '2Mi')
+    >>> _size(1000), _size(1 << 14), _size((1 << 21) + 68)
+    ('1000', '16Ki', '2Mi')
     """
-    return f"{size >> 20}Mi" if size >= 1 << 20 and not size % (1 << 20) else str(size)
+    units = ((1 << 20, "Mi"), (1 << 10, "Ki")) if size >= 1 << 14 else ()
+    return next((f"{size / unit:.3g}{name}" for unit, name in units if size >= unit), str(size))
 
 
 def _taken(plan: Plan) -> list[str]:

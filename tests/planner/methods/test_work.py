@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sosie.index.flat import FlatIndex
@@ -104,6 +104,7 @@ WISHES = st.builds(
 )
 
 
+@settings(max_examples=30, deadline=None)
 @given(WISHES, st.booleans())
 def test_every_setting_of_any_wish_has_an_estimate_that_can_be(wish, volatile):
     for name in ("flat", "multi", "blocks", "probes", "slices"):

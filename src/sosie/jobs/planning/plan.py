@@ -201,6 +201,8 @@ class Planning:
             raise UsageError(f"{name} is for signatures, and a {task} is of documents: leave it out")
         if task in _HELD and self.queries is None:
             raise UsageError(f"a {task} needs the number of {_HELD[task]}: say so with queries, as in 1000")
+        if self.queries is not None and task in _HELD and as_count("queries", self.queries) < 1:
+            raise UsageError(f"a {task} needs at least 1 of {_HELD[task]}, got queries {self.queries!r}")
         if self.single and task != "search":
             raise UsageError(f"single is for queries of a search, one after the other; a {task} has none")
 

@@ -34,6 +34,7 @@ _WIDTHS = (2, 28)
 MANY = 256  # rows for each that was seen, up to which all rows are passed by
 _WIDER = (-2, 0, 2)  # bits beside the width that fits the rows
 _BREADTHS = range(5)
+_LISTS = 1000  # that are worth reading in any case; beyond that no more than there are rows
 _COMPARED = (100, 1000)
 
 
@@ -76,7 +77,7 @@ def chosen_chance(asked: Asked, width: int, breadth: int, candidates: int, dista
     apart = bits / 2 if background is None else background.mean(lambda distances: distances)
     others = asked.rows * score_chances(bits, width, breadth, round(apart / bits, 3))
     above = np.cumsum(others[::-1])[::-1] - others
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         taken = np.where(above + others <= candidates, 1.0, np.clip((candidates - above) / others, 0, 1))
     taken[0] = 0.0
     return float(score_chances_at(bits, width, breadth, distance) @ taken)
@@ -101,7 +102,9 @@ def settings(wish: Wish, facts: Facts) -> Iterable[Mapping[str, Any]]:
     fitting = width_for(asked.rows)
     for width in sorted({min(max(fitting + more, _WIDTHS[0]), _WIDTHS[1], max(asked.bits, 2)) for more in _WIDER}):
         for candidates in _COMPARED if asked.k is not None else (CANDIDATES,):
-            breadths = [each for each in _BREADTHS if each <= min(slice_widths(asked.bits, width))]
+            most = max(asked.rows, _LISTS)
+            narrowest = min(slice_widths(asked.bits, width))
+            breadths = [each for each in _BREADTHS if each <= narrowest and lists_read(asked.bits, width, each) <= most]
             reaching = (each for each in breadths if recall_of(asked, width, each, candidates) >= wish.recall)
             breadth = next(reaching, None)
             if breadth is not None:
