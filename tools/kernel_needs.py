@@ -105,6 +105,15 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20", "--method", "window", *side]
         for side in ([], ["--with", str(folder / "signed-simhash")])
     ]
+    sized = ["--memory", "4GB", "--recall", "0.9"]
+    jobs["plan documents"] = [
+        *(["plan", documents, *sized, *how] for how in ([], ["--measure", "containment"], ["--measure", "cosine"])),
+        ["plan", documents, *sized, "--measure", "cosine", "--weighting", "tf-idf"],
+    ]
+    jobs["plan signatures"] = [
+        ["plan", str(folder / "signed-simhash"), *sized, *how]
+        for how in (["--radius", "3"], ["--radius", "3", "--queries", "9"], ["-k", "3", "--queries", "9"])
+    ]
     numbered, crowd = str(folder / "numbered"), str(folder / "crowd.jsonl")
     for name, how in (("tables", ["--blocks", "4"]), ("probes", ["--probes", "16", "--flips"])):
         batch = ["batch", str(folder / f"store-{name}"), numbered, *to("matches.parquet"), *how]

@@ -25,8 +25,8 @@ SAID = re.compile(
 )
 # No costs of a machine, each with the reason.
 OTHERS = {
+    "jobs/planning/measure_search.py": "the least that a measurement is taken for, where other work has disturbed it",
     "crosslingual/beads.py": "what an alignment of paragraphs is worth, by the paper: it decides the answer",
-    "documents/parquet/read.py": "how much is read so that a sample comes from all over: it decides which rows that are",
     "index/flips.py": "how likely bits flip is called their cost, as in the literature",
     "kernels/tables/vosh.py": "the same",
     "kernels/text/elements.py": "units of work by which a page is refused: other pages would be, on another machine",
@@ -36,17 +36,7 @@ OTHERS = {
 }
 # What has not moved yet.
 STILL = {
-    "crosslingual/align.py": ("LITTLE",),
     "crosslingual/compared.py": ("_PAIR",),
-    "documents/bounded.py": ("PROGRAM_BYTES", "RECORD_BYTES", "TEXT_BYTES"),
-    "index/block_run.py": ("_PROBE", "_TABLES"),
-    "index/flat.py": ("WORTH_A_THREAD",),
-    "index/slice_store.py": ("_SPARSE",),
-    "jobs/auto.py": (
-        *("FEATURE_BYTES", "POSTING_BYTES", "DOCUMENT_BYTES", "FREQUENCY_BYTES", "FIXED_BYTES", "BUSY_BYTES"),
-        "BUSY_FEATURE_BYTES",
-    ),
-    "jobs/warm.py": ("COMPILER_BYTES",),
 }
 
 

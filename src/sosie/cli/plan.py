@@ -132,7 +132,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     elif not quiet:
         curves = trade_offs(plan)
         say(*explain(plan), *(["", *plot(curves)] if len(curves) > 1 or len(curves[0].settings) > 1 else []))
-        say(*(["", "To run it:", "", *(f"  {line}" for line in run)] if run else []))
+        if run:
+            say("", "To run it:", "", *(f"  {line}" for line in run))
         if options["svg"]:
             say("", f"Written to {options['svg']}")
 

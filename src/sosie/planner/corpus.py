@@ -16,8 +16,9 @@ class Corpus:
 
     The other numbers are for the threshold and the measure that the facts were asked for: of the exact join, the
     `postings` of each document, the `comparisons` of rows in lists of rare features, and the steps in `dense` lists;
-    and how many `pairs` of documents with different features are similar. What is None was not looked at. `largest` are
-    the features that most documents have in their prefixes: about how many, and the words, or the features' hashes.
+    how many `pairs` of documents with different features are similar, and how many pairs are `listed`, those of equal
+    ones included. What is None was not looked at. `largest` are the features that most documents have in their
+    prefixes: about how many documents, and the words, or the features' hashes.
     """
 
     documents: int
@@ -32,6 +33,7 @@ class Corpus:
     comparisons: float | None = None
     dense: float | None = None
     pairs: float | None = None
+    listed: float | None = None
     largest: tuple[tuple[int, str], ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -17,11 +17,14 @@ from sosie.planner.constants.documents import (
     COUNT_BYTES,
     FEATURE_BYTES,
     FEW_PAIRS,
+    FOUND_BYTES,
     HELD_BYTES,
     LATE_BYTES,
+    LISTED_BYTES,
     LISTED_PAIRS,
     MOVE_BYTES,
     PAIR_BYTES,
+    PARQUET_BYTES,
     RESIDENT_SHARE,
     SPILL,
     TOUCHED_SHARE,
@@ -107,6 +110,12 @@ class Dedup:
         return min(SIMILAR * self.documents if known is None else known, self.listed)
 
     @property
+    def written_pairs(self) -> float:
+        """How many pairs are listed in the end, those of equal documents included."""
+        known = self.corpus.listed
+        return self.pairs if known is None else min(known, self.listed)
+
+    @property
     def listed(self) -> float:
         """How many pairs are listed, at most."""
         return float(max(LISTED_PAIRS * self.documents, FEW_PAIRS))
@@ -152,7 +161,8 @@ class Dedup:
         features = 2 * self.facts.features * candidates
         seconds = self.seconds(features, "compare", threads=self.wish.threads) + self.seconds(candidates, "pair")
         held = self.held()
-        return Stage(seconds + self.seconds(pairs, "pair"), held.heap + PAIR_BYTES * pairs, held.mapped, held.disk)
+        heap = held.heap + PAIR_BYTES * pairs + FOUND_BYTES * candidates
+        return Stage(seconds + self.seconds(pairs, "pair"), heap, held.mapped, held.disk)
 
     def check(self) -> Stage:
         """Return what it takes to compare a sample with all documents, by those of its features that decide."""
@@ -163,18 +173,24 @@ class Dedup:
         threads, held = self.wish.threads, self.held()
         seconds = self.seconds(self.features, "scan", threads=threads) + self.seconds(hits, "hit", threads=threads)
         heap = held.heap + CHECKED_BYTES * self.documents + LATE_BYTES
-        return Stage(seconds, heap + PAIR_BYTES / 4 * self.pairs, held.mapped, held.disk)
+        return Stage(seconds, heap + LISTED_BYTES / 3 * self.written_pairs, held.mapped, held.disk)
 
     def write(self) -> Stage:
         """Return what it takes to read all documents again and write them where they belong."""
         corpus, held = self.corpus, self.held()
         unpacked = self._unpacked()
-        seconds = self.seconds(unpacked, "write") + self.seconds(self.documents, "document")
+        seconds = self.seconds(self.documents, "document")
+        heap = held.heap + WRITTEN_BYTES * self.documents + LATE_BYTES + LISTED_BYTES * self.written_pairs
+        if corpus.format == "parquet":
+            seconds += self.seconds(1, "settle parquet") + self.seconds(unpacked, "write parquet")
+            heap += PARQUET_BYTES
+        else:
+            seconds += self.seconds(unpacked, "write")
         if corpus.compression is not None:
             seconds += self.seconds(unpacked, f"unpack {corpus.compression}")
             seconds += self.seconds(unpacked, f"pack {corpus.compression}")
         disk = held.disk + (corpus.file_bytes * self.documents if corpus.file_bytes else unpacked)
-        return Stage(seconds, held.heap + WRITTEN_BYTES * self.documents + LATE_BYTES, held.mapped, disk)
+        return Stage(seconds, heap, held.mapped, disk)
 
     def estimate(
         self, matching: Stage, candidates: float, *, recall: float, work: dict[str, float], notes: Sequence[str] = ()

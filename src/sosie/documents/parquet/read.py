@@ -18,7 +18,7 @@ from sosie.documents.tables.names import check_text_names
 from sosie.documents.tables.slices import rows_per_slice, text_bytes
 from sosie.errors import DataError
 
-_WORTH = 8  # times what is wanted of a row group that are read to have it from all over the group
+_THROUGH = 8  # times as many rows of a row group are read for some from all over it
 
 
 @contextlib.contextmanager
@@ -110,7 +110,7 @@ def parquet_at(source: Input, names: list[str] | None, places: Sequence[float], 
                 continue
             many = footer.groups[group].rows
             step = max(1, min(many, size * many // max(unpacked[group], 1)))
-            through = unpacked[group] <= len(wanted) * _WORTH * size
+            through = unpacked[group] <= len(wanted) * _THROUGH * size
             left = sorted({row // step for row in wanted}) if through else list(range(len(wanted)))
             with _named(source):
                 batches = file.iter_batches(batch_size=step, row_groups=[group], columns=names, use_threads=False)

@@ -49,9 +49,9 @@ class Alike:
         there = np.flatnonzero(seen)
         return Spread((sums[there] / weights[there]).astype(np.float64), weights[there].astype(np.float64), seen[there])
 
-    def pairs(self, least: float) -> float:
-        """Return about how many pairs of documents with different features are at least so similar."""
-        return float(self.weights[(self.measured >= least - 1e-9) & (self.jaccard < 1)].sum())
+    def pairs(self, least: float, *, equal: bool = False) -> float:
+        """Return about how many pairs of documents are at least so similar, `equal` ones too if asked for."""
+        return float(self.weights[(self.measured >= least - 1e-9) & (equal | (self.jaccard < 1))].sum())
 
 
 def alike(

@@ -133,6 +133,7 @@ def _facts(
         comparisons=found.pairs(least - MARGIN),
         dense=work.dense,
         pairs=found.pairs(least),
+        listed=found.pairs(least, equal=True),
     )
     return Facts(
         counted=True, features=features, text_bytes=text_bytes, similarities=_spread(found, asked), corpus=whole

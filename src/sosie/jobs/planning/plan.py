@@ -14,6 +14,7 @@ from sosie.planner.facts import Facts
 from sosie.planner.machine import PROGRAM, load_machine
 from sosie.planner.plan import Plan
 from sosie.planner.wish import Task, Wish
+from sosie.report.timing import Silent
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import as_size, show_size
 
@@ -121,6 +122,7 @@ class Planning:
         if self._task(None) in _OF_SIGNATURES:
             raise UsageError(f"a {self._task(None)} is of signatures: sign the documents first (sosie sign)")
         wish = self.wish(1, None, memory, threads)  # refuses what makes no sense before anything is read
+        import_module("sosie.jobs.warm").prepare("plan documents", progress=Silent(), threads=threads)
         counted = import_module("sosie.jobs.planning.of_documents").facts_of_documents
         asked: dict[str, Any] = {} if self.shingles is None else {"shingles": self.shingles}
         asked |= {"threshold": SIMILARITY if self.similarity is None else self.similarity}
@@ -136,6 +138,7 @@ class Planning:
         if not len(given):
             raise DataError("there are no signatures, so there is nothing to plan: check the input")
         wish = self.wish(len(given), given.bits, memory, threads)
+        import_module("sosie.jobs.warm").prepare("plan signatures", progress=Silent(), threads=threads)
         counted = import_module("sosie.jobs.planning.of_signatures").facts_of_signatures
         facts: Facts = counted(given, radius=wish.radius, k=wish.k, threads=threads)
         return wish, facts
@@ -198,6 +201,8 @@ class Planning:
             raise UsageError(f"{name} is for signatures, and a {task} is of documents: leave it out")
         if task in _HELD and self.queries is None:
             raise UsageError(f"a {task} needs the number of {_HELD[task]}: say so with queries, as in 1000")
+        if self.queries is not None and task in _HELD and as_count("queries", self.queries) < 1:
+            raise UsageError(f"a {task} needs at least 1 of {_HELD[task]}, got queries {self.queries!r}")
         if self.single and task != "search":
             raise UsageError(f"single is for queries of a search, one after the other; a {task} has none")
 

@@ -21,7 +21,6 @@ from sosie.matches.check import MAX_PAIRS, check_pairs
 from sosie.matches.order import ordered_pairs
 from sosie.matches.sets.dense import DenseJoin, DenseLists, dense_lists
 from sosie.matches.sets.partitions import (
-    DENSE,
     count_frequencies,
     feature_spans,
     partition_postings,
@@ -31,6 +30,7 @@ from sosie.matches.sets.rows import sets_of, weighed_sets
 from sosie.matches.sets.similarity import Measure, Similarity, similarity_of
 from sosie.matches.sets.threshold import criterion_of
 from sosie.parallel import ordered_map
+from sosie.planner.constants.documents import DENSE_LIST as DENSE
 from sosie.types import F64, I32, I64, U64, Bools, Features, Pairs, offsets_of
 
 

@@ -40,6 +40,8 @@ DOCUMENTS: dict[str, Constant] = {
     "scan": Constant("a feature, looked at by the exact search of a sample", 7.0),
     "hit": Constant("a feature that the exact search looks up", 100.0),
     "write": Constant("a byte of a document, read again and written", 1.7),
+    "write parquet": Constant("a byte of text, read again and written to Parquet", 13.0),
+    "settle parquet": Constant("a Parquet file, to find out how strongly it is packed", 400_000_000.0),
     "begin": Constant("a run, until its kernels are loaded", 200_000_000.0),
     "cold": Constant("how many times as long a step takes in a run, where it meets all data for the first time", 1.3),
 }
@@ -61,11 +63,14 @@ KEY_BYTES = 8
 LANES = 64  # of minhash that are worked on together
 GROUPED_BYTES = 40  # of a document, while the keys of a table are grouped
 WORD_BYTES = 16  # a word of a signature, and turned on its side
-PAIR_BYTES = 160  # of a pair, with all that is worked out on the way
+PAIR_BYTES = 160  # of a pair of different documents, with all that is worked out on the way
+LISTED_BYTES = 260  # of a pair that is listed and written
+FOUND_BYTES = 90  # of a candidate, before it is compared
 CHECKED_BYTES = 150  # of a document, while a sample is compared with all
 WRITTEN_BYTES = 60  # of a document, while all are written
 RESIDENT_SHARE = 0.5  # of a limit, beyond which pages of mapped files are given back
 TOUCHED_SHARE = 0.1  # ... and what is read of them before that happens
+PARQUET_BYTES = 90_000_000  # of rows that are packed on trial, and of those that are being written
 LATE_BYTES = 30_000_000  # of the program: what is loaded for the check and the output
 
 # What a run is sure to keep to under a limit: more than is expected.

@@ -78,4 +78,5 @@ def _candidates(run: Dedup, rows: int, bands: int) -> float:
         return run.pairs
     values: F64 = np.where(known.values < 1, known.values, 0.0)  # equal documents are no candidates
     expected = float((band_chance(values, rows, bands) * known.weights).sum())
-    return min(max(expected, run.pairs), 4 * run.listed)
+    # Where keys are shared by more, their groups are set apart, and little but similar pairs is left.
+    return max(expected, run.pairs) if expected <= run.listed else run.pairs
