@@ -49,7 +49,7 @@ def facts_of_signatures(
     if (radius is None and k is None) or not len(signatures) or (others is not None and not len(others)):
         return Facts(counted=True, sharing=sharing)
     sought = _chosen(len(signatures if others is None else others), min(_SOUGHT, most // (_FEW * signatures.bits)), 1)
-    asked = (signatures if others is None else others).take(sought)
+    asked = _taken(signatures if others is None else others, sought)
     held = _chosen(len(signatures), _FEW, _RUN)
     found = _Found.of(signatures, held, asked, None if others is not None else sought, radius, k, threads)
     if len(found.distances) < _ENOUGH and len(held) < len(signatures):
@@ -75,8 +75,7 @@ class _Found:
         threads: int | None,
     ) -> _Found:
         """Search a part of the rows; `own` are the numbers of the rows asked for, where they are of the collection."""
-        part = FlatIndex(Signatures(np.ascontiguousarray(signatures.words[held]), signatures.bits))
-        queries = Signatures(asked.words, asked.bits)
+        part, queries = FlatIndex(_taken(signatures, held)), asked
         if k is None:
             assert radius is not None
             found = part.within(queries, radius=radius, threads=threads)
@@ -150,6 +149,11 @@ def _agreeing(sides: list[U64], bits: int) -> int:
     (left, few), (right, many) = counted
     _, at, other = np.intersect1d(left, right, assume_unique=True, return_indices=True)
     return int((few[at] * many[other]).sum())
+
+
+def _taken(signatures: Signatures, rows: I64) -> Signatures:
+    """Return some rows without ids: to number all rows would take as much memory as short signatures do."""
+    return Signatures(np.ascontiguousarray(signatures.words[rows]), signatures.bits)
 
 
 def _chosen(rows: int, count: int, run: int) -> I64:
