@@ -27,7 +27,7 @@ from typing import IO, Any
 
 import sosie
 from sosie import Deduplicator, Output, Source, StorageError, UsageError
-from sosie.jobs import auto
+from sosie.planner import memory
 
 HINT = "Run again with --resume to go on."
 JOB = Deduplicator(threshold=Fraction(7, 10))
@@ -48,7 +48,7 @@ def contents(out: Path) -> dict[str, bytes]:
     """All files of an output, without the measured times and memory, and what they make of the list of files."""
     files = {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
     report = json.loads(files["report.json"])
-    files["report.json"] = json.dumps({**report, "stages": None, "seconds": None}).encode()
+    files["report.json"] = json.dumps({**report, "stages": None, "seconds": None, "plan": None}).encode()
     files["report.html"] = re.sub(rb'<section id="cost">.*?</section>', b"", files["report.html"], flags=re.S)
     sizes = {**json.loads(files[".sosie"])["files"], "report.json": None, "report.html": None}
     assert sizes.keys() == files.keys() - {".sosie"}
@@ -66,7 +66,7 @@ def run_whole(corpus: str, out: str) -> None:
 
 def killed_at(number: int, corpus: str, out: str, spilled: bool) -> None:
     if spilled:
-        auto.SPILL = 0
+        memory.SPILL = 0
     at_event(number, CHANGES, die)
     run(corpus, out)
 

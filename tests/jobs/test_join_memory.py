@@ -60,12 +60,12 @@ JOINS = {
 
 @pytest.mark.parametrize("name", JOINS)
 def test_the_file_is_the_same_byte_for_byte(saved, small, name, monkeypatch):
-    monkeypatch.setattr(join_rows, "choose_join", lambda *_: "blocks")
+    monkeypatch.setattr(join_rows, "method_of", lambda *_: "blocks")
     limited = done("join", *JOINS[name], "-o", "limited", "--memory", "4GB")
     assert small and not list(Path(small[0].scratch).parent.glob("scratch/*"))
     monkeypatch.undo()
     os.chdir(Path(small[0].scratch).parent.parent)
-    monkeypatch.setattr(join_rows, "choose_join", lambda *_: "blocks")
+    monkeypatch.setattr(join_rows, "method_of", lambda *_: "blocks")
     plain = done("join", *JOINS[name], "-o", "plain")
     assert limited["pairs"] == plain["pairs"] > 1000 and limited["counters"] == plain["counters"]
     assert Path("limited/pairs.parquet").read_bytes() == Path("plain/pairs.parquet").read_bytes()
@@ -117,7 +117,7 @@ def test_a_limit_that_cannot_be_kept_is_refused(saved):
 
 
 def test_a_full_disk_is_named_and_nothing_is_left(saved, small, monkeypatch):
-    monkeypatch.setattr(join_rows, "choose_join", lambda *_: "blocks")
+    monkeypatch.setattr(join_rows, "method_of", lambda *_: "blocks")
 
     def full(descriptor, data, offset):
         raise OSError(28, "No space left on device")

@@ -15,7 +15,9 @@ TEXTS = ["the quick brown fox jumps over the lazy dog", "The QUICK brown fox jum
 COUNTS = ["documents", "kept", "dropped", "rejected", "without_features", "pairs", "clusters", "largest_cluster"]
 BEGIN = ["format", "version", "parameters", "inputs"]
 MIDDLE = ["counts", "text_bytes", "features", "predicted_recall", "counters", "warnings"]
-END = ["stages", "seconds", "threads"]
+END = ["plan", "stages", "seconds", "threads"]
+PLAN = ["method", "parameters", "asked", "predicted", "measured", "predicted_seconds", "seconds", "predicted_bytes"]
+PLAN += ["bytes", "said", "considered"]
 PARAMETERS = ["threshold", "similarity", "method", "keep", "clusters", "text_column", "id_column"]
 MEASURED = ["seed", "documents", "sampled", "true_pairs", "found_pairs", "wrong_pairs", "recall", "interval", "settled"]
 MEASURED += ["unsettled_pairs", "kept", "missed"]
@@ -42,7 +44,7 @@ def test_the_keys_of_a_report_that_is_written(tmp_path):
     assert list(data["parameters"]["method"]) == ["method", "shingles"]
     assert data["inputs"] == [{"path": "the Arrow table", "documents": 4}]
     assert list(data["counts"]) == [*COUNTS, "dropped_without_features"] and list(data["counters"]) == JOINED
-    assert list(data["measured"]) == MEASURED
+    assert list(data["measured"]) == MEASURED and list(data["plan"]) == PLAN
     assert {tuple(stage) for stage in data["stages"]} == {("stage", "seconds", "peak_memory_bytes")}
     assert data["seconds"] == round(sum(stage["seconds"] for stage in data["stages"]), 3)
     text = (tmp_path / "out" / "report.json").read_text("utf-8")

@@ -13,12 +13,12 @@ from sosie.matches.collected import PairRuns
 from sosie.matches.key_tables import key_tables
 from sosie.matches.order import distinct_packed, unpacked
 from sosie.parallel import ordered_map
+from sosie.planner.constants.documents import CROWDED_KEY as CROWDED
+from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.storage.resident import give_back
 from sosie.storage.room import Room
 from sosie.types import I64, U64, Keys, Pairs
 
-DENSE = 1024  # rows with one key beyond which a group is set apart
-CROWDED = 16  # the same, where there would be more pairs than asked for
 PART = 1 << 22  # rows of a table that one task groups
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

@@ -16,7 +16,7 @@ from sosie.storage.size import show_size
 from sosie.types import I64, U64, Bools, Signatures
 
 _STEP = 1 << 18  # rows that are read at a time: what is worked out for them is a few megabytes
-_NONE = np.empty(0, np.uint64)
+_NONE = read_only(np.empty(0, np.uint64))
 
 
 @dataclass(frozen=True, eq=False)

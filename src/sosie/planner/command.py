@@ -35,6 +35,10 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = (), more:
         options: dict[str, Any] = {"threshold": wish.threshold}
         options |= {} if wish.measure == "jaccard" else {"similarity": wish.measure}
         options |= {} if wish.weighting == "binary" else {"weighting": wish.weighting}
+        if not candidate.exact and candidate.method != "spark":  # its parameters are planned for the recall
+            options, given = options | {"recall": min(wish.recall, candidate.estimate.recall)}, {}
+        if candidate.method == "spark":
+            name, given = str(given.get("method", "auto")), {"engine": "spark", "master": "MASTER"}
         return [_line("dedup", inputs or ["DOCUMENTS"], "OUT", options | {"method": name} | given, more)]
     if wish.task == "join":
         both = ["--with", "OTHERS"] if wish.others else []

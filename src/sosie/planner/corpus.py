@@ -16,7 +16,8 @@ class Corpus:
 
     The other numbers are for the threshold and the measure that the facts were asked for: of the exact join, the
     `postings` of each document, the `comparisons` of rows in lists of rare features, and the steps in `dense` lists;
-    and how many `pairs` of documents with different features are similar. What is None was not looked at.
+    and how many `pairs` of documents with different features are similar. What is None was not looked at. `largest` are
+    the features that most documents have in their prefixes: about how many, and the words, or the features' hashes.
     """
 
     documents: int
@@ -31,6 +32,7 @@ class Corpus:
     comparisons: float | None = None
     dense: float | None = None
     pairs: float | None = None
+    largest: tuple[tuple[int, str], ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,4 +41,5 @@ class Corpus:
         >>> Corpus(documents=10, sampled=10, is_counted=True).to_dict()["documents"]
         10
         """
-        return {**asdict(self), "notes": list(self.notes)}
+        largest = [{"documents": size, "words": words} for size, words in self.largest]
+        return {**asdict(self), "largest": largest, "notes": list(self.notes)}

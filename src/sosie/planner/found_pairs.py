@@ -7,7 +7,7 @@ from scipy.special import bdtr
 from sosie.planner.constants.joins import PAIR_BYTES
 from sosie.planner.estimate import Bytes
 from sosie.planner.facts import Facts
-from sosie.planner.held import waiting_bytes
+from sosie.planner.memory import in_memory
 from sosie.planner.wish import Wish
 
 
@@ -34,7 +34,7 @@ def pairs_bytes(pairs: float, limit: int | None, held: int = PAIR_BYTES) -> Byte
     """
     if limit is None:
         return Bytes(heap=round(held * pairs))
-    waiting = waiting_bytes(limit)
+    waiting = in_memory(limit)
     if 8 * pairs <= waiting // 2:
         return Bytes(heap=round(held * pairs))
     return Bytes(heap=waiting, disk=round((8 + PAIR_BYTES) * pairs))

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from sosie.planner.constants.joins import JOIN_PROGRAM
-from sosie.storage.room import IN_MEMORY
-
-
-def waiting_bytes(limit: int | None) -> int:
-    """Return how many bytes of one array stay in memory before it goes to disk, within a limit for the process.
-
-    >>> waiting_bytes(None), waiting_bytes(1_600_000_000)
-    (268435456, 100000000)
-    """
-    return IN_MEMORY if limit is None else min(IN_MEMORY, limit // 16)
+from sosie.planner.memory import in_memory
 
 
 def held_rows(limit: int | None, each: int, threads: int, waiting: int | None = None) -> int | None:
@@ -25,7 +16,7 @@ def held_rows(limit: int | None, each: int, threads: int, waiting: int | None = 
     """
     if limit is None:
         return None
-    room = waiting_bytes(limit) if waiting is None else waiting
+    room = in_memory(limit) if waiting is None else waiting
     free = max((limit - JOIN_PROGRAM - 3 * room) * 3 // 4, limit // 8)
     return max(free // threads // each, 1)
 

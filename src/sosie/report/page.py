@@ -9,7 +9,7 @@ from sosie.documents.fetch import fetch_texts
 from sosie.report.charts import Bar, histogram, proportion, row_chart, similarity_bars, size_bars
 from sosie.report.deduplication import Deduplication
 from sosie.report.examples import Examples, choose_examples
-from sosie.report.method import method_section, recall_tile, size
+from sosie.report.method import method_section, planned, recall_tile, size
 from sosie.report.panels import CHARACTERS, Shown, cluster_panels, safe, sample_panels, threshold_panels
 from sosie.report.sheet import sheet
 from sosie.report.summary import counted, giant
@@ -155,4 +155,5 @@ def _cost(report: dict[str, Any]) -> str:
         f'<th class="number">peak memory</th></tr>{rows}<tr><th>all</th><th class="number">{total:.2f} s</th>'
         f'<th class="number">100 %</th><th class="number">{size(peak)}</th></tr></table>\n'
         f'<p class="note">On {counted(report["threads"], "thread")}; memory is that of the whole process.</p>\n'
+        f"{planned(report.get('plan'))}"
     )

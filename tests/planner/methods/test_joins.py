@@ -44,8 +44,7 @@ def test_recall_and_counters_are_those_of_the_join(bits, radius):
         wish = wish_of(rows, radius, 0.9 if name == "window" else 1.0)
         chosen = next(iter(costed.settings(wish, facts)))
         found = costed.estimate(wish, facts, Machine(), chosen).estimate
-        how = {key: value for key, value in chosen.items() if key != "method"}
-        pairs = sosie.join(rows, radius=radius, method=sosie.Window(**how) if name == "window" else name)
+        pairs = sosie.join(rows, radius=radius, method=sosie.Window(**chosen) if name == "window" else name)
         assert found.recall >= wish.recall
         assert len(pairs) / every == pytest.approx(found.recall, abs=0.03)
         for counter in ("comparisons", "tables", "window_comparisons", "brute_comparisons"):
@@ -58,9 +57,9 @@ def test_two_collections_are_compared_across():
     a, b = planted(2000, 64, 0.0, 3), planted(5000, 64, 0.0, 3, 1)
     wish = Wish(task="join", rows=len(a), others=len(b), bits=64, radius=9, recall=0.8)
     for name, costed in JOINS.items():
-        chosen = {"method": name, "tables": 12, "window": 40} if name == "window" else {"method": name}
+        chosen = {"tables": 12, "window": 40} if name == "window" else {}
         found = costed.estimate(wish, Facts(), Machine(), chosen).estimate
-        pairs = sosie.join(a, b, radius=9, method=sosie.Window(tables=12, window=40) if name == "window" else name)
+        pairs = sosie.join(a, b, radius=9, method=sosie.Window(**chosen) if name == "window" else name)
         assert pairs.counters["comparisons"] == pytest.approx(found.work["comparisons"], rel=0.1)
 
 

@@ -14,7 +14,7 @@ from sosie.planner.constants.joins import (
     WORD_ROW_BYTES,
 )
 from sosie.planner.estimate import Bytes, Candidate, Estimate
-from sosie.planner.facts import Facts
+from sosie.planner.facts import Facts, Spread
 from sosie.planner.found_pairs import expected_pairs, pairs_bytes
 from sosie.planner.held import held_rows
 from sosie.planner.machine import Machine
@@ -36,7 +36,7 @@ class Cut(NamedTuple):
 def settings(wish: Wish, facts: Facts) -> Iterator[Mapping[str, Any]]:
     """Yield the one way in which block tables are joined: the join cuts bits itself, by `cheapest_cut`."""
     if wish.bits is not None and wish.radius is not None and wish.radius < wish.bits:
-        yield {"method": "blocks"}
+        yield {}
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:
@@ -61,19 +61,21 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
         + distinct * machine.ns(f"{kind} row", bits)
         + (pieces - 1) * every * machine.ns(f"{kind} scan", bits)
     )
-    worked = in_tables + comparisons * machine.ns(f"{kind} pair", bits) + pairs * machine.ns("block found")
+    met = pairs * cut.tables * _agreeing(cut, bits, facts, wish.radius)
+    found = met * machine.ns("block hit") + pairs * machine.ns("block found")
+    worked = in_tables + comparisons * machine.ns(f"{kind} pair", bits) + found
     if facts.copies:
         worked += every * machine.ns("equal row") + pairs * facts.copies * machine.ns("equal pair")
     held, of_pairs = table_bytes(distinct, bits, wish.memory, wish.threads), pairs_bytes(pairs, wish.memory)
     ordered = pairs_bytes(pairs, wish.memory, FOUND_PAIR_BYTES).heap  # when the tables have gone
     heap = max(held + of_pairs.heap, ordered)
-    found = Estimate(
+    expected = Estimate(
         recall=1.0,
-        seconds=worked / machine.speedup(min(wish.threads, cut.tables * pieces)) / 1e9,
+        seconds=(machine.ns("join") + worked / machine.speedup(min(wish.threads, cut.tables * pieces))) / 1e9,
         bytes=Bytes(heap=heap, mapped=every * bits // 8, disk=of_pairs.disk),
         work={"tables": cut.tables, "comparisons": comparisons},
     )
-    return Candidate(method="blocks join", parameters=dict(parameters), estimate=found)
+    return Candidate(method="blocks join", parameters=dict(parameters), estimate=expected)
 
 
 def cheapest_cut(
@@ -110,6 +112,12 @@ def chance_alike(rows: int, bits: int, cut: Cut, facts: Facts) -> float:
     """
     header = min(bits * cut.header / cut.blocks, told_bits(rows, bits))
     return float(min(facts.factor(header) * 2.0**-header, 1.0))
+
+
+def _agreeing(cut: Cut, bits: int, facts: Facts, radius: int) -> float:
+    """Return how often a pair that is found agrees in a header."""
+    spread = facts.distances if facts.distances is not None else Spread.at(radius)
+    return spread.mean(lambda distance: (1 - distance / bits) ** (bits * cut.header / cut.blocks))
 
 
 def told_bits(rows: int, bits: int) -> int:

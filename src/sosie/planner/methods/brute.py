@@ -9,8 +9,8 @@ from sosie.planner.constants.joins import BRUTE_PAIR_BYTES, BRUTE_SLAB, JOIN_PRO
 from sosie.planner.estimate import Bytes, Candidate, Estimate
 from sosie.planner.facts import Facts
 from sosie.planner.found_pairs import expected_pairs, pairs_bytes
-from sosie.planner.held import waiting_bytes
 from sosie.planner.machine import PROGRAM, Machine
+from sosie.planner.memory import in_memory
 from sosie.planner.wish import Wish
 
 _UNIT = 32  # planes that are counted together
@@ -21,7 +21,7 @@ _EQUAL = 48  # bytes of a row while equal ones are looked for
 def settings(wish: Wish, facts: Facts) -> Iterator[Mapping[str, Any]]:
     """Yield the one way in which all pairs are compared, where signatures are joined within a radius."""
     if wish.bits is not None and wish.radius is not None:
-        yield {"method": "brute"}
+        yield {}
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:
@@ -42,7 +42,7 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
     disk = pairs_bytes(pairs, wish.memory).disk
     found = Estimate(
         recall=1.0,
-        seconds=(compared / machine.speedup(wish.threads) + alone) / 1e9,
+        seconds=(machine.ns("join") + compared / machine.speedup(wish.threads) + alone) / 1e9,
         bytes=Bytes(heap=round(heap), mapped=every * wish.bits // 8, disk=disk),
         work={"comparisons": float(comparisons)},
     )
@@ -80,4 +80,4 @@ def held_bytes(rows: int, others: int, bits: int) -> int:
 
 def kept_free(limit: int | None) -> int:
     """Return what is kept free within a limit beyond what the program takes: for pairs, and for what is under way."""
-    return 0 if limit is None else JOIN_PROGRAM - PROGRAM + waiting_bytes(limit)
+    return 0 if limit is None else JOIN_PROGRAM - PROGRAM + in_memory(limit)

@@ -31,7 +31,12 @@ def settings(wish: Wish, facts: Facts) -> Iterable[Mapping[str, Any]]:
 
 def usual(wish: Wish) -> dict[str, int]:
     """Return the usual width, and the radius that nearly all pairs at the threshold are within."""
-    return {"bits": BITS, "radius": radius_for(least_cosine(wish), BITS, USUAL)}
+    return {"bits": BITS, "radius": usual_radius(wish, BITS)}
+
+
+def usual_radius(wish: Wish, bits: int) -> int:
+    """Return the radius of so many bits that nearly all pairs at the threshold are within."""
+    return radius_for(least_cosine(wish), bits, USUAL)
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:

@@ -77,7 +77,7 @@ def chosen_chance(asked: Asked, width: int, breadth: int, candidates: int, dista
     apart = bits / 2 if background is None else background.mean(lambda distances: distances)
     others = asked.rows * score_chances(bits, width, breadth, round(apart / bits, 3))
     above = np.cumsum(others[::-1])[::-1] - others
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         taken = np.where(above + others <= candidates, 1.0, np.clip((candidates - above) / others, 0, 1))
     taken[0] = 0.0
     return float(score_chances_at(bits, width, breadth, distance) @ taken)

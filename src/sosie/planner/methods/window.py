@@ -55,7 +55,7 @@ def settings(wish: Wish, facts: Facts) -> Iterator[Mapping[str, Any]]:
     for each in best[:_SHOWN]:
         chunk = _chunk(wish, each.window)
         smaller = {} if chunk == WINDOW_CHUNK else {"chunk": chunk}
-        yield {"method": "window", "tables": each.tables, "window": each.window, **smaller}
+        yield {"tables": each.tables, "window": each.window, **smaller}
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:
@@ -197,7 +197,7 @@ def _seconds(wish: Wish, machine: Machine, by: Window, findings: float, pairs: f
     worked = by.tables * (every * machine.ns("window row", wish.bits) + compared)
     found = findings * machine.ns("window found")
     told = min(pairs, WINDOW_SAMPLE) * machine.ns("window told")
-    return ((worked + found) / machine.speedup(wish.threads) + told) / 1e9
+    return (machine.ns("join") + (worked + found) / machine.speedup(wish.threads) + told) / 1e9
 
 
 def _mean(spread: Spread, chances: F64) -> float:

@@ -57,7 +57,7 @@ def bands_for(threshold: float, recall: float, rows: int) -> int:
     apart = 1 - threshold**rows
     if apart <= 0:
         return 1
-    return max(1, math.ceil(math.log1p(-recall) / math.log(apart) - 1e-9)) if apart < 1 else sys.maxsize
+    return max(1, math.ceil(math.log1p(-recall) / math.log(apart))) if apart < 1 else sys.maxsize
 
 
 def cosine_of(jaccard: Any) -> F64:
