@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from sosie.index.multi import MultiIndex as MultiIndex
     from sosie.index.probe_search import ProbeSearch as ProbeSearch
     from sosie.index.probes import ProbeIndex as ProbeIndex
+    from sosie.index.reaching import effort_for as effort_for
     from sosie.index.slice_search import SliceSearch as SliceSearch
     from sosie.index.slices import SliceIndex as SliceIndex
     from sosie.index.words import WordIndex as WordIndex
@@ -152,6 +153,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "Window": "sosie.matches.chunks",
     "connected": "sosie.clusters.components",
     "dedup": "sosie.jobs.dedup",
+    "effort_for": "sosie.index.reaching",
     "join": "sosie.jobs.join",
     "link": "sosie.jobs.link",
     "load_dictionary": "sosie.crosslingual.dictionary",

@@ -93,7 +93,10 @@ def test_the_parameters_of_a_kind_reach_it(folder):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--radius", 3], "--radius is for an index of the kind blocks, not flat"),
+        (["--tables", 3], "--tables is for an index of the kind multi: name it, as in --kind multi"),
+        (["--kind", "flat", "--radius", 3], "--radius is for an index of the kind blocks, not flat"),
+        (["--kind", "flat", "--queries", "single"], "--queries is for --kind auto"),
+        (["--method", "minhash", "--queries", "single"], "--queries is for --kind auto"),
         (["--kind", "blocks", "--slice-width", 3], "--slice-width is for an index of the kind slices, not blocks"),
         (["--kind", "keys"], "minhash"),
         (["--kind", "flat", "--method", "minhash"], "--b"),
@@ -390,6 +393,8 @@ def test_info_is_for_people_too(folder):
         (["--for", "duplicates"], "flat", "simhash", 3, 64),
         (["--for", "duplicates", "--bits", 128, "--kind", "blocks"], "blocks", "simhash", 3, 128),
         (["--for", "duplicates", "--method", "words"], "words", "words", 2, None),
+        (["--kind", "auto", "--bits", 64], "flat", "simhash", 3, 64),
+        (["--kind", "auto"], "words", "words", 2, None),
         (["--for", "search", "--method", "simhash"], "flat", "simhash", 1, 1024),
         (["--for", "search", "--bits", 256], "flat", "simhash", 1, 256),
         (["--bits", 256], "flat", "simhash", 3, 256),
@@ -410,6 +415,7 @@ def test_a_task_chooses_and_options_override(folder, options, kind, method, widt
     ("options", "named"),
     [
         (["--kind", "words", "--bits", 64], "--bits is for signatures"),
+        (["--kind", "words", "--queries", "batch"], "--queries is for signatures"),
         (["--method", "words", "--parameter", "density=3"], "--parameter is for signatures"),
         (["--method", "words", "--kind", "flat"], "--kind is for signatures"),
         (["--kind", "words", "--method", "simhash"], "makes no words"),
@@ -446,6 +452,18 @@ def test_the_help_has_what_most_people_need_first(folder):
 # Calibrate
 
 
+def test_the_kind_that_is_chosen_is_said(folder):
+    report = done("index", "build", "in.jsonl", "-o", "index", "--bits", 64, "--radius", 3, "--queries", "batch")
+    plan, outcome = report["plan"], report["outcome"]
+    assert report["kind"] == plan["kind"] == outcome["method"] and plan["asked"] == {"k": None, "radius": 3}
+    assert list(plan["query_seconds"]) == ["batch"] and plan["recall"] == 1 and plan["bytes"]["heap"] > 0
+    assert {kind for kind, _, _ in plan["considered"]["batch"]} >= {"flat", "blocks"}
+    assert outcome["predicted_seconds"] > 0 and outcome["seconds"] >= 0
+    _, said, _ = run("index", "build", "in.jsonl", "-o", "again", "--for", "duplicates")
+    assert "Chosen: flat of " in said and "exact" in said
+    assert "plan" not in done("index", "build", "in.jsonl", "-o", "named", "--kind", "flat")
+
+
 def test_a_probe_index_is_calibrated(folder):
     texts = {f"n{i}": " ".join(f"w{(i // 2 * 31 + j * j) % 997}" for j in range(60)) for i in range(600)}
     write_jsonl("many.jsonl", {name: f"{text} {int(name[1:]) % 2}" for name, text in texts.items()})
@@ -459,6 +477,10 @@ def test_a_probe_index_is_calibrated(folder):
     done("index", "build", "many.jsonl", "-o", "flat", "--for", "duplicates")
     truth = done("search", "flat", "many.jsonl", "--radius", 8, "--exclude-self")["matches"]
     assert abs(found["matches"] / truth - report["recall"]) < 0.1
+    more = done("search", "index", "many.jsonl", "--radius", 8, "--exclude-self", "--recall", 0.99)
+    asked, known = more["outcome"], report["recall"]
+    assert asked["asked"] == 0.99 <= asked["predicted"] and (known >= 0.99 or asked["parameters"]["probes"] > said["probes"])
+    assert more["matches"] >= found["matches"]
     done("sign", "many.jsonl", "-o", "signed", "--volatility")
     assert done("index", "calibrate", "index", "signed", "--radius", 8, "--first", "--exclude-self")["first"]
     code, said = refused("index", "calibrate", "flat", "many.jsonl", "--radius", 3)

@@ -359,6 +359,8 @@ def test_searching_changes_nothing(folder, made):
         (["plain", "--text", "x", "--radius", 3, "-k", 3], 2, "one of the two"),
         (["plain", "--text", "x", "--first"], 2, "-k 1"),
         (["plain", "--text", "x", "--breadth", 3], 2, "--breadth is for an index of the kind slices, not flat"),
+        (["plain", "--text", "x", "--recall", 2], 2, "recall is above 0 and at most 1"),
+        (["keys", "--text", "x", "--recall", 0.9], 2, "is not known"),
         (["plain", "--text", "x", "--words", 3], 2, "--words is for --passages"),
         (["plain", "--text", "x", "--documents", "in.jsonl"], 2, "--documents is for --passages"),
         (["plain", "--text", "x", "--overwrite"], 2, "--overwrite is for --output"),

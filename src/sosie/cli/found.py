@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from sosie.errors import UsageError
 from sosie.jobs.search import SearchReport
+from sosie.planner.outcome import Outcome
 from sosie.report.summary import counted, percent
 from sosie.search.excerpts import marked
 from sosie.shown import as_json, printable
@@ -56,9 +57,17 @@ def render_summary(report: SearchReport) -> str:
     said = recall_said(report.recall)
     asked = "1 query" if report.queries == 1 else f"{report.queries:,} queries"
     lines = [f"{report.matches:,} match{'' if report.matches == 1 else 'es'} of {asked}; recall: {said}"]
+    if report.outcome is not None:
+        lines.append(f"Recall: {report.outcome.sentence()}{_by(report.outcome)}")
     if report.without_features:
         lines.append(f"Note: {counted(report.without_features, 'query')} without words, which nothing matches")
     return "\n".join(lines)
+
+
+def _by(outcome: Outcome) -> str:
+    """Return by which effort a recall is to be reached."""
+    given = " ".join(f"{name}={value}" for name, value in (outcome.parameters or {}).items() if value is not None)
+    return f" by {given}" if given else ""
 
 
 def recall_said(recall: float | None) -> str:

@@ -30,6 +30,7 @@ SEARCHING = {
     "Indexes of signatures": (
         "radius",
         "first",
+        "recall",
         *dict.fromkeys(each.name for kind in KINDS.values() for each in kind.effort),
     ),
     "Running": ("threads", "quiet", "as_json", "config"),
@@ -44,6 +45,7 @@ SEARCHING = {
 @click.option("--radius", type=int, help="All matches of which at most so many bits differ, instead of the nearest.")
 @click.option("--first", is_flag=True, help="With --radius: one match of each query is enough.")
 @click.option("--exclude-self", is_flag=True, help="Leave out what has the id of the query.")
+@click.option("--recall", type=float, help="Approximate kinds: search so far that this share of the answer is found.")
 @effort_options
 @click.option("--passages", is_flag=True, help="Show the passage of each match that is most like the query.")
 @click.option("--words", type=int, help=f"Words of a passage that is shown. [default: {WORDS}]")
@@ -74,7 +76,7 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
         k=WANTED if options["k"] is None else options["k"],
         effort=efforts_of(options),
         windows=windows_of(options, WORDS) if is_given("words") or is_given("overlap") else None,
-        **{name: options[name] for name in ("radius", "first", "exclude_self", "passages")},
+        **{name: options[name] for name in ("radius", "first", "recall", "exclude_self", "passages")},
     )
     documents = _source(options["documents"], options) if options["documents"] else None
     with progress(options["quiet"] or options["as_json"]) as shown:

@@ -94,9 +94,12 @@ class Chosen:
             return self.kind
         given = " ".join(f"{name}={value}" for name, value in self.parameters.items())
         of = ", ".join(dict.fromkeys(each.method for plan in self.plans.values() for each in plan.best))
-        taken = " and ".join(f"{show_seconds(1000 * self.seconds(coming))} {_HOW[coming]}" for coming in self.candidates)
+        taken = " and ".join(
+            f"{show_seconds(1000 * self.seconds(coming))} {_HOW[coming]}" for coming in self.candidates
+        )
         held = show_size(next(iter(self.candidates.values())).estimate.bytes.heap)
-        return f"{self.kind}{f' ({given})' if given else ''} of {of}: 1,000 queries are to take {taken}, exact, with {held}"
+        named = f"{self.kind} ({given})" if given else self.kind
+        return f"{named} of {of}: 1,000 queries are to take {taken}, exact, with {held}"
 
     def seconds(self, coming: Coming) -> float:
         """Return what a query is expected to take."""

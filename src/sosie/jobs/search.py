@@ -13,11 +13,15 @@ import pyarrow as pa
 from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
 from sosie.features.phrases import Phrases
-from sosie.index.registry import effort_of, kind_of
+from sosie.index.hamming import HammingIndex
+from sosie.index.probe_search import Calibration
+from sosie.index.reaching import Reaching, effort_for
+from sosie.index.registry import KINDS, effort_of, kind_of
 from sosie.jobs.index import naming_index
 from sosie.jobs.inputs import StrPath
 from sosie.jobs.sign import signing
 from sosie.jobs.warm import prepare
+from sosie.planner.outcome import Outcome
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.search.entries import Entries
@@ -27,27 +31,38 @@ from sosie.search.text_index import TextIndex
 from sosie.search.windows import Windows
 from sosie.signatures.files import load_signatures
 from sosie.storage.room import Room
-from sosie.types import Matches
+from sosie.types import Keys, Matches, Signatures
 
 WORDS = 50  # of a passage that is shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchReport(JobReport):
-    """How much was asked and found, and how much of what there is that should be."""
+    """How much was asked and found, and how much of what there is that should be.
+
+    Where a recall was asked, the `outcome` has the effort that was chosen for it, and the recall that is predicted.
+    """
 
     queries: int
     without_features: int
     matches: int
     recall: float | None
     counters: dict[str, int]
+    outcome: Outcome | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data; without an outcome where no recall was asked."""
+        said = super().to_dict()
+        made = said.pop("outcome")
+        return said if made is None else {**said, "outcome": made.to_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSearch:
     """What to look for: the `k` nearest, or all within a radius, the first that is met if one is enough.
 
-    `effort` says how far an approximate index searches. With `passages`, the passage of each match that is most like
+    `effort` says how far an approximate index searches, or `recall` that it is to be so far that this share of the
+    answer is found. With `passages`, the passage of each match that is most like
     its query is shown: one of these `windows`, or as the index has them.
     """
 
@@ -56,6 +71,7 @@ class IndexSearch:
     first: bool = False
     exclude_self: bool = False
     effort: Mapping[str, Any] = field(default_factory=dict)
+    recall: float | None = None
     passages: bool = False
     windows: Windows | None = None
 
@@ -89,7 +105,8 @@ class IndexSearch:
             with timing.stage("sign"):
                 entries = signed_queries(index, queries, Room(scratch, threads=threads))
             with timing.stage("search"):
-                matches = self._search(index, entries, effort, threads)
+                reached = self._reaching(index, entries)
+                matches = self._search(index, entries, effort if reached is None else reached.effort, threads)
                 table = match_table(index, entries, matches)
             if windows is not None:
                 with timing.stage("passages"):
@@ -98,11 +115,37 @@ class IndexSearch:
             queries=len(entries) + entries.unsigned,
             without_features=entries.unsigned,
             matches=len(table),
-            recall=matches.recall,
+            recall=matches.recall if reached is None or matches.recall is not None else reached.recall,
             counters=dict(matches.counters),
+            outcome=None if reached is None else self._outcome(index, reached, matches),
             stages=tuple(timing.finished),
         )
         return table, report
+
+    def _reaching(self, index: TextIndex, queries: Entries) -> Reaching | None:
+        """Return how far to search for the recall that is asked, if one is."""
+        if self.recall is None:
+            return None
+        if any(value is not None for value in self.effort.values()):
+            raise UsageError("a recall says how far to search: leave out --probes, --breadth and the like")
+        if isinstance(queries.signed, Keys):
+            raise UsageError("an index of keys finds all that share one, and how many that are of all is not known")
+        if not isinstance(queries.signed, Signatures) or not isinstance(index.index, HammingIndex):
+            return Reaching(None, 1.0)  # words are found exactly
+        wanted: dict[str, Any] = {"k": self.k} if self.radius is None else {"radius": self.radius}
+        return effort_for(index.index, queries.signed, self.recall, **wanted, exclude_self=self.exclude_self)
+
+    def _outcome(self, index: TextIndex, reached: Reaching, matches: Matches) -> Outcome:
+        kind = kind_of(index.index)
+        effort = {} if reached.effort is None else {n: getattr(reached.effort, n) for n in _efforts(kind)}
+        measured = reached.recall if isinstance(reached.effort, Calibration) else None
+        return Outcome(
+            method=kind,
+            parameters=effort,
+            asked=self.recall or 1.0,
+            predicted=reached.recall if matches.recall != 1 else 1.0,
+            measured=measured,
+        )
 
     def _search(self, index: TextIndex, queries: Entries, effort: Any, threads: int | None) -> Matches:
         how = {"effort": effort, "exclude_self": self.exclude_self, "threads": threads}
@@ -118,6 +161,10 @@ class IndexSearch:
                 "the rows of this index are passages, which are shown as they are: leave out --words and --overlap"
             )
         return index.places.windows
+
+
+def _efforts(kind: str) -> list[str]:
+    return [option.name for option in KINDS[kind].effort]
 
 
 def texts_to_find(texts: Sequence[str]) -> Source:

@@ -13,11 +13,12 @@ from sosie.planner.facts import Facts
 from sosie.planner.machine import Machine
 from sosie.planner.methods import flat
 from sosie.planner.models.blocks import header_widths
-from sosie.planner.models.distances import at_most
+from sosie.planner.models.distances import at_most, drawn
 from sosie.planner.wish import Wish
 
 LANES = 8  # words that are read at a time, and so may be read beyond the last
 _NEAR = 12  # bits; what is farther is not looked for in tables unless a radius asks for it
+_ONE_BY_ONE = 4  # times as long as some at a time
 _FARTHER = 0.95  # of the queries have their k-th nearest row no farther than the tables' radius
 
 
@@ -122,7 +123,9 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
     compared = sum(rows * 2.0 ** -min(width, addresses) * facts.factor(min(width, addresses)) for width in widths)
     told = at_most(64, 0.5, radius) if bits > 64 else 0.0
     look = machine.ns("blocks.query") + len(widths) * machine.ns("blocks.lookup", size)
-    look += compared * machine.ns("blocks.row")
+    # A list that holds a match is read row by row, and not some rows at a time.
+    matching = min(1.0, asked.matches * sum(_agree(bits, width, asked) for width in widths) / len(widths))
+    look += compared * (1 + _ONE_BY_ONE * matching) * machine.ns("blocks.row")
     look += compared * told * machine.ns("multi.fetch", bits) + asked.matches * (1 - share) * machine.ns("match")
     scanned = flat.scanning(asked, machine, share, share * asked.together, asked.farther(radius)) if share else 0.0
     seconds = asked.seconds(machine, "blocks.call", looked * look) + asked.queries * scanned / 1e9
@@ -140,6 +143,13 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
         },
     )
     return Candidate(method="blocks", parameters=dict(parameters), estimate=expected)
+
+
+def _agree(bits: int, width: int, asked: Asked) -> float:
+    """Return the chance that a match shares a header of so many bits."""
+    few = asked.wanted.few(4)
+    agree = (float(drawn(width, bits - width, min(int(at), bits))[0]) * weight for at, weight in few.pairs())
+    return sum(agree) / few.total
 
 
 def build_seconds(rows: int, bits: int, size: int, tables: int, machine: Machine, threads: int) -> float:

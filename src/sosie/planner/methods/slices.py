@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,21 +94,33 @@ def recall_of(asked: Asked, width: int, breadth: int, candidates: int) -> float:
     return asked.found(lambda distance: chosen_chance(asked, width, breadth, compared, distance))
 
 
+def breadth_for(
+    asked: Asked, width: int, recall: float, candidates: Sequence[int] = (CANDIDATES, 10 * CANDIDATES)
+) -> tuple[int | None, int]:
+    """Return the least breadth that is expected to reach a recall, and how many rows it compares; None if none does."""
+    most, narrowest = max(asked.rows, _LISTS), min(slice_widths(asked.bits, width))
+    for compared in candidates if asked.k is not None else (CANDIDATES,):
+        for breadth in _BREADTHS:
+            if breadth > narrowest or lists_read(asked.bits, width, breadth) > most:
+                break
+            if recall_of(asked, width, breadth, compared) >= recall:
+                return breadth, compared
+    return None, CANDIDATES
+
+
 def settings(wish: Wish, facts: Facts) -> Iterable[Mapping[str, Any]]:
     """Return widths around that which fits the rows, each with the least breadth that reaches the recall."""
     asked = Asked(wish, facts)
     if asked.bits > _WIDEST:
         return
-    fitting = width_for(asked.rows)
+    fitting, found = width_for(asked.rows), set[tuple[int, int, int]]()
     for width in sorted({min(max(fitting + more, _WIDTHS[0]), _WIDTHS[1], max(asked.bits, 2)) for more in _WIDER}):
-        for candidates in _COMPARED if asked.k is not None else (CANDIDATES,):
-            most = max(asked.rows, _LISTS)
-            narrowest = min(slice_widths(asked.bits, width))
-            breadths = [each for each in _BREADTHS if each <= narrowest and lists_read(asked.bits, width, each) <= most]
-            reaching = (each for each in breadths if recall_of(asked, width, each, candidates) >= wish.recall)
-            breadth = next(reaching, None)
+        for most in _COMPARED:
+            breadth, candidates = breadth_for(asked, width, wish.recall, (most,))
             if breadth is not None:
-                yield {"slice_width": width, "breadth": breadth, "candidates": candidates}
+                found.add((width, breadth, candidates))
+    for width, breadth, candidates in sorted(found):
+        yield {"slice_width": width, "breadth": breadth, "candidates": candidates}
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:
