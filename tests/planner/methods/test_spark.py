@@ -61,6 +61,6 @@ def test_more_documents_take_longer_and_more_cores_less(rows, cores, text, metho
 
 
 def test_a_time_is_kept_by_more_cores():
-    (usual,) = settings(wish(10**9), Facts())
+    (usual,) = settings(wish(10**9, memory=64 << 30), Facts())
     several = [each["cores"] for each in settings(wish(10**9, seconds=600.0), Facts())]
     assert several == [usual["cores"] * times for times in (1, 4, 16)]

@@ -16,7 +16,7 @@ CLUSTER: dict[str, Constant] = {
     "spark pair": Constant("a pair, and the two documents of it, on the driver", 2_000.0),
 }
 
-SHUFFLED_BYTES = {"minhash": 440, "exact": 440}  # of a document of 500 bytes
+SHUFFLED_BYTES = {"minhash": 440, "exact": 870}  # of a document of 500 bytes
 CORE_DOCUMENTS = 1_000_000  # more than these for each core are worth more cores
 EXECUTOR_BYTES = 1_500  # of a document, on the executor that has it
 DRIVER_PAIR_BYTES = 300  # of a pair, and of what is known of its documents, on the driver
