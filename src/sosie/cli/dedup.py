@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import click
 
+from sosie.cli.engine import engine_of, engine_options, refuse_given, run_on
 from sosie.cli.options import (
     SHINGLES,
     is_given,
@@ -75,6 +76,7 @@ from sosie.storage.output import Output
 @click.option("--annotate", is_flag=True, help="Write all documents, with columns that say what was found.")
 @memory_option
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted, and make that possible.")
+@engine_options
 @click.option("--dry-run", is_flag=True, help="Find and report, write nothing.")
 @output_options
 def command(inputs: tuple[str, ...], **options: Any) -> None:
@@ -93,18 +95,20 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         raise UsageError("a dry run writes nothing: leave out --dry-run, or --resume and --annotate")
     if options["method"] == "identical":
         _refuse_shingles()
+    engine = engine_of(options)
+    if engine is not None:
+        refuse_given("memory", "against", "against_only", "resume", "weighting")
     reference = _reference(options.pop("against"), options.pop("against_only"), options)
     source = source_of(inputs, options, strict=reference is None)
-    job = Deduplicator(shingles=shingles_of(options), **options)
+    shingles, written = shingles_of(options), None if dry_run else output
     with progress(quiet or as_json) as shown:
-        result = job.run(
-            source,
-            against=reference,
-            output=None if dry_run else output,
-            memory=memory,
-            threads=threads,
-            progress=shown,
-        )
+        if engine is None:
+            job = Deduplicator(shingles=shingles, **options)
+            result = job.run(
+                source, against=reference, output=written, memory=memory, threads=threads, progress=shown
+            )
+        else:
+            result = run_on(engine, source, written, threads, shown, shingles=shingles, **options)
     if as_json:
         say_json(result.report.to_dict())
     elif not quiet:

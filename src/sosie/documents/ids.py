@@ -86,7 +86,7 @@ class DocumentIds:
             return self._stored(rows)
         if self._inputs and self._inputs[0].table is not None:
             return pa.array(rows)
-        source, lines = self._locate(rows)
+        source, lines = self.located(rows)
         named = self._first_files[source] >= 0
         files = self._files.take(pa.array(self._first_files[source] + lines - 1, mask=~named)) if named.any() else None
         if files is not None and named.all():
@@ -98,7 +98,7 @@ class DocumentIds:
 
     def places(self, rows: I64) -> list[str]:
         """Say where documents are: file and line or row, from 1."""
-        sources, lines = self._locate(rows)
+        sources, lines = self.located(rows)
         places = zip(sources.tolist(), lines.tolist(), strict=True)
         return [describe(self._inputs[source], line) for source, line in places]
 
@@ -126,7 +126,8 @@ class DocumentIds:
             self._chunks, self._chunk_rows = [_from_buffers(state, self._type, count)], [0, count]
         self._firsts, self._shift_rows, self._shifts = firsts, [rows], [shifts]
 
-    def _locate(self, rows: I64) -> tuple[I64, I64]:
+    def located(self, rows: I64) -> tuple[I64, I64]:
+        """Return the number of the input that each document is in, and its line there, from 1."""
         source = (
             np.searchsorted(self._firsts[1:-1], rows, side="right") if len(self._inputs) > 1 else np.zeros_like(rows)
         )

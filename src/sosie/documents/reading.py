@@ -74,6 +74,11 @@ class Reading(Iterator[Batch]):
         return self.inputs[0].table if self.inputs else None
 
     @property
+    def skips(self) -> bool:
+        """Whether bad records are rejected, and reading goes on."""
+        return self._skip
+
+    @property
     def has_pages(self) -> bool:
         """Whether texts are taken out of pages, so that what has no text need not be the same."""
         formats = {place.format for place in self.inputs}

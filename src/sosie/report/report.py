@@ -135,7 +135,8 @@ class Report(Mapping[str, Any]):
     `predicted_recall` is for a pair at the threshold, None where comparisons were left out. `estimated` is the share of
     all pairs, told by those that were found, where the method does not find all. `measured` is what exact search on a
     sample says, drawn with `seed`; None where none was drawn. `planned` is what was expected beside what happened, and
-    `considered` the methods that were compared for it, each with its best setting.
+    `considered` the methods that were compared for it, each with its best setting. `engine` is what ran it, where it
+    was not this process.
     """
 
     parameters: Parameters
@@ -154,6 +155,7 @@ class Report(Mapping[str, Any]):
     estimated: Share | None = None
     planned: Outcome | None = None
     considered: tuple[Candidate, ...] = ()
+    engine: Mapping[str, Any] | None = None
 
     @property
     def seconds(self) -> float:
@@ -181,6 +183,7 @@ class Report(Mapping[str, Any]):
             "stages": [dict(vars(stage)) for stage in self.stages],
             "seconds": self.seconds,
             "threads": self.threads,
+            **({} if self.engine is None else {"engine": dict(self.engine)}),
         }
 
     def _plan(self, planned: Outcome) -> dict[str, Any]:

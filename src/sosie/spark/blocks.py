@@ -71,7 +71,7 @@ class Extraction:
         digests, signed = self._digests(features, sizes), self._signed(features, sizes)
         offsets = offsets_of(sizes)
         starts = _block_starts(offsets)
-        ends = np.append(starts[1:], len(valid))
+        ends = np.append(starts[1:], len(valid))[: len(starts)]
 
         def summed(values: NDArray[Any], dtype: DTypeLike) -> Any:
             return pa.array(np.add.reduceat(values, starts, dtype=dtype) if len(starts) else np.empty(0, dtype))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sosie.errors import UsageError
 from sosie.features.tags import NO_KEY, draw_key
 from sosie.jobs.auto import choose_join
 from sosie.jobs.parameters import DedupParameters
 from sosie.matches.candidates import SIMHASH_RECALL, Exact, Identical, Method, simhash_radius
 from sosie.matches.sets.similarity import Measure, Similarity
+from sosie.planner.methods.simhash import BITS
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.spark.blocks import Blocks, Extraction
@@ -28,6 +30,28 @@ from sosie.types import I64, VerifiedPairs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+def check_job(job: DedupParameters) -> None:
+    """Refuse what is done on one machine only."""
+    if job.weighted:
+        raise UsageError("on Spark features do not weigh: leave the weighting out, or use sosie.dedup")
+    if job.similarity == "containment":
+        raise UsageError("on Spark documents are compared by Jaccard or cosine: for containment use sosie.dedup")
+
+
+def choose_method(job: DedupParameters) -> Method:
+    """Return the method: "auto" is exact, since no machine has to hold all lists."""
+    if not isinstance(job.method, str):
+        return job.method
+    if job.method == "identical":
+        return Identical()
+    if job.method in ("auto", "exact"):
+        return Exact(shingles=job.shingles)
+    if job.method == "minhash":
+        jaccard = Similarity(job.similarity).least_jaccard(job.threshold)
+        return Minhash.for_threshold(float(jaccard), shingles=job.shingles)
+    return Simhash(bits=BITS, weighting="binary", shingles=job.shingles)
 
 
 def extraction_of(job: DedupParameters, method: Method, *, empty: bool = True) -> Extraction:

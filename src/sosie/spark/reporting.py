@@ -10,6 +10,7 @@ from sosie.report.summary import warnings
 from sosie.report.timing import StageCost
 from sosie.spark.blocks import WORDLESS, Blocks
 from sosie.spark.resolve import Resolved
+from sosie.spark.work import Work
 
 
 def report_on(
@@ -18,9 +19,10 @@ def report_on(
     parameters: Parameters,
     inputs: Iterable[InputCount],
     stages: Iterable[StageCost],
-    cores: int,
+    work: Work,
     *,
     rejected: int,
+    wordless: int,
     passed_over: int = 0,
 ) -> Report:
     """Return what there is to say: how it was done, what was counted, and what the stages took.
@@ -28,18 +30,18 @@ def report_on(
     Where comparisons were left out, no recall is predicted.
     """
     found, clusters = resolved.found.pairs, resolved.found.clusters
-    gone, wordless = ~clusters.kept, resolved.involved.known["state"].to_numpy() == WORDLESS
+    gone, bare = ~clusters.kept, resolved.involved.known["state"].to_numpy() == WORDLESS
     sizes, dropped = clusters.members, int((~clusters.kept).sum())
     numbers = Counts(
         documents=blocks.rows,
         kept=blocks.rows - dropped - rejected,
         dropped=dropped,
         rejected=rejected,
-        without_features=blocks.counts["wordless"],
+        without_features=wordless,
         pairs=len(found),
         clusters=int((sizes > 1).sum()),
         largest_cluster=int(sizes.max(initial=min(blocks.rows, 1))),
-        dropped_without_features=int((gone & wordless).sum()),
+        dropped_without_features=int((gone & bare).sum()),
         folders_passed_over=passed_over or None,
     )
     whole = not found.counters.get("bounded_lists") and found.recall is not None
@@ -56,5 +58,6 @@ def report_on(
         measured=None,
         seed=SEED,
         stages=tuple(stages),
-        threads=cores,
+        threads=work.cores,
+        engine=work.described(),
     )

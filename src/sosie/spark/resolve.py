@@ -48,8 +48,12 @@ def resolve(
     without: I64,
     worded: int,
     timing: Timing,
+    order: Any = None,
 ) -> Resolved:
-    """Match, verify and cluster documents, of which `worded` have features; some rows are left out."""
+    """Match, verify and cluster documents, of which `worded` have features; some rows are left out.
+
+    `order` decides who stays, where a column does and the blocks do not know it: it has a value for each row.
+    """
     pairs = VerifiedPairs(NONE, NONE, np.empty(0), NONE, NONE, {"comparisons": 0, "candidates": 0}, 1.0)
     crowd = None
     if not isinstance(method, Identical):
@@ -62,7 +66,8 @@ def resolve(
     with timing.stage("cluster"):
         members = NONE if crowd is None else crowd.rows
         rows = np.unique(np.concatenate([copies.rows, copies.of, pairs.a, pairs.b, members]))
-        involved = in_order(attributes_of(work, blocks, rows))
+        known = attributes_of(work, blocks, rows)
+        involved = in_order(known if order is None else known.append_column("keep", order.take(rows)))
         groups = grouped(involved, copies.first_of(involved.rows), job.keep)
         placed = replace(pairs, a=involved.places(pairs.a), b=involved.places(pairs.b))
         between = between_groups(placed, groups, len(involved.rows))

@@ -21,22 +21,20 @@ from sosie.errors import DataError, UsageError
 from sosie.features.shingles import Shingles
 from sosie.jobs.parameters import Clustering, DedupParameters, MethodName, Wordless, shingles_of
 from sosie.jobs.warm import prepare
-from sosie.matches.candidates import Exact, Identical, Method
-from sosie.matches.sets.similarity import Measure, Similarity
+from sosie.matches.candidates import Method
+from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
-from sosie.planner.methods.simhash import BITS
 from sosie.report.report import InputCount, Report
 from sosie.report.summary import report_lines
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.shown import as_html, as_text, counted
 from sosie.signatures.minhash import Minhash
-from sosie.signatures.simhash import Simhash
 from sosie.spark.attributes import attributes_of
 from sosie.spark.blocks import Blocks
 from sosie.spark.copies import Copies, find_copies
 from sosie.spark.documents import ID, Chosen, check_read, choose, read_documents
 from sosie.spark.engine import check_frame
-from sosie.spark.matching import extraction_of
+from sosie.spark.matching import check_job, choose_method, extraction_of
 from sosie.spark.reporting import report_on
 from sosie.spark.resolve import NONE, Resolved, bare_rows, resolve
 from sosie.spark.tables import clusters_table, pairs_table, tags_table
@@ -139,28 +137,6 @@ def dedup(
         raise
 
 
-def check_job(job: DedupParameters) -> None:
-    """Refuse what is done on one machine only."""
-    if job.weighted:
-        raise UsageError("on Spark features do not weigh: leave the weighting out, or use sosie.dedup")
-    if job.similarity == "containment":
-        raise UsageError("on Spark documents are compared by Jaccard or cosine: for containment use sosie.dedup")
-
-
-def choose_method(job: DedupParameters) -> Method:
-    """Return the method: "auto" is exact, since no machine has to hold all lists."""
-    if not isinstance(job.method, str):
-        return job.method
-    if job.method == "identical":
-        return Identical()
-    if job.method in ("auto", "exact"):
-        return Exact(shingles=job.shingles)
-    if job.method == "minhash":
-        jaccard = Similarity(job.similarity).least_jaccard(job.threshold)
-        return Minhash.for_threshold(float(jaccard), shingles=job.shingles)
-    return Simhash(bits=BITS, weighting="binary", shingles=job.shingles)
-
-
 @dataclass(frozen=True, eq=False)
 class _Run:
     work: Work
@@ -208,8 +184,8 @@ class _Run:
         text = self.chosen.text
         columns = Columns(text[0] if len(text) == 1 else text, self.chosen.id)
         parameters, inputs = self.job.described(method, columns, None), [InputCount("the DataFrame", blocks.rows)]
-        rejected, stages = blocks.counts["rejected"], self.timing.finished
-        report = report_on(blocks, resolved, parameters, inputs, stages, work.cores, rejected=rejected)
+        stages, counts = self.timing.finished, {name: blocks.counts[name] for name in ("rejected", "wordless")}
+        report = report_on(blocks, resolved, parameters, inputs, stages, work, **counts)
         tagged = self._joined(documents, written["tags"], int((found.clusters.sizes > 1).sum()))
         return Tagged(tagged, written["pairs"], written["clusters"], report, work)
 

@@ -91,6 +91,10 @@ class Work:
         """Whether small tables may go to all executors."""
         return not said(self.session, "spark.sql.autoBroadcastJoinThreshold").startswith("-")
 
+    def described(self) -> dict[str, Any]:
+        """Return what the report says of it."""
+        return {"name": "spark", "version": self.session.version, "master": said(self.session, "spark.master") or None}
+
     def run(self, frame: DataFrame, function: Callable[..., Any], schema: str, *arguments: Any) -> DataFrame:
         """Return what a function makes of the Arrow batches of each partition of a table; it is called by its name."""
         cloudpickle.register_pickle_by_value(travelling)  # type: ignore[no-untyped-call]

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sosie.clusters.keep import keep_rank, parse_keep
+from sosie.documents.joined import joined_state
 from sosie.documents.order import Order
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects
@@ -78,7 +79,7 @@ class SignedShards:
         """Return the reading of all inputs, which knows what all shards have read; ids that two shards have raise."""
         rule = parse_keep(self.meta["keep"])
         reading = source_from(self.meta["source"]).batches(1, rule if isinstance(rule, Order) else None)
-        reading.restore(self._state(reading.columns.id_type))
+        reading.restore(self._state())
         return reading
 
     def check_ids(self, reading: Reading) -> None:
@@ -128,30 +129,10 @@ class SignedShards:
             wordless=self.column("wordless"),
         )
 
-    def _state(self, id_type: Any) -> dict[str, NDArray[Any]]:
+    def _state(self) -> dict[str, NDArray[Any]]:
         """Return what the readings of all shards know, as one reading would."""
         states = [
             {name.removeprefix(STATE): array for name, array in shard.arrays.items() if name.startswith(STATE)}
             for shard in self.shards
         ]
-        counts = np.concatenate([state["counts"] for state in states])
-        # Lines are shifted as far as the latest change before a document says: none has come at the start of a shard.
-        starts = [np.array([first]) for first in self.documents[:-1]]
-        moved = [[start, state["shift_rows"] + start] for start, state in zip(starts, states, strict=True)]
-        joined = {
-            "counts": counts,
-            "rejected": np.array([int(sum(int(state["rejected"][0]) for state in states))]),
-            "firsts": offsets_of(counts),
-            "shift_rows": np.concatenate([each for pair in moved for each in pair]),
-            "shifts": np.concatenate([each for state in states for each in (np.zeros(1, np.int64), state["shifts"])]),
-        }
-        if id_type is None:
-            return joined
-        joined["ids_known"] = np.concatenate([state["ids_known"] for state in states])
-        if "ids" in states[0]:
-            return joined | {"ids": np.concatenate([state["ids"] for state in states])}
-        sizes = [np.diff(state["id_offsets"]) for state in states]
-        return joined | {
-            "id_offsets": offsets_of(np.concatenate(sizes)),
-            "id_bytes": np.concatenate([state["id_bytes"] for state in states]),
-        }
+        return joined_state(states)
