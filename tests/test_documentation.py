@@ -84,7 +84,7 @@ def test_python_examples_run(page, folder):
 
 
 # Pages whose examples are run in one folder, in their order.
-FOLLOWED = ("formats.md", "indexes.md", "dictionary.md", "link.md")
+FOLLOWED = ("choosing.md", "formats.md", "indexes.md", "dictionary.md", "link.md")
 COMMAND_LINES = [
     (page.name, line.split("#")[0].strip())
     for page in PAGES

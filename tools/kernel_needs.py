@@ -91,16 +91,28 @@ def rehearsals(folder: Path) -> dict[str, list[list[str]]]:
         ["sign", documents, *to("weighted"), "--weighting", weighting] for weighting in ("tf-idf", "bm25")
     ]
     jobs["join saved"] = [
-        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "3"],
-        ["join", str(folder / "b-bit"), *to("pairs"), "--radius", "12"],
+        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "3", "--method", "blocks"],
+        ["join", str(folder / "b-bit"), *to("pairs"), "--radius", "12", "--method", "blocks"],
         ["join", str(folder / "signed-minhash"), *to("pairs")],
-        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20"],
-        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "3", "--memory", "4GB"],
+        ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20", "--method", "brute"],
+        [
+            *("join", str(folder / "signed-simhash"), *to("pairs")),
+            *("--radius", "3", "--memory", "4GB", "--method", "blocks"),
+        ],
         ["join", str(folder / "signed-minhash"), *to("pairs"), "--memory", "4GB"],
     ]
     jobs["join window"] = [
         ["join", str(folder / "signed-simhash"), *to("pairs"), "--radius", "20", "--method", "window", *side]
         for side in ([], ["--with", str(folder / "signed-simhash")])
+    ]
+    sized = ["--memory", "4GB", "--recall", "0.9"]
+    jobs["plan documents"] = [
+        *(["plan", documents, *sized, *how] for how in ([], ["--measure", "containment"], ["--measure", "cosine"])),
+        ["plan", documents, *sized, "--measure", "cosine", "--weighting", "tf-idf"],
+    ]
+    jobs["plan signatures"] = [
+        ["plan", str(folder / "signed-simhash"), *sized, *how]
+        for how in (["--radius", "3"], ["--radius", "3", "--queries", "9"], ["-k", "3", "--queries", "9"])
     ]
     numbered, crowd = str(folder / "numbered"), str(folder / "crowd.jsonl")
     for name, how in (("tables", ["--blocks", "4"]), ("probes", ["--probes", "16", "--flips"])):

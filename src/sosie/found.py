@@ -52,7 +52,8 @@ class Pairs:
 
     Candidates are not duplicates: nothing may be removed because of them. See `VerifiedPairs`. `recall` is the share of
     all pairs that is to be expected among them: 1 where the join is exact, None where nothing is known. Where it is an
-    estimate, `interval` holds the true share in 95 of 100 runs.
+    estimate, `interval` holds the true share in 95 of 100 runs. Where it was planned how they are found, `planned` has
+    what was expected beside what happened (`sosie.planner.outcome.Outcome`).
     """
 
     a: I64
@@ -60,6 +61,7 @@ class Pairs:
     counters: Counters = field(default_factory=dict)
     recall: float | None = None
     interval: tuple[float, float] | None = None
+    planned: Any = None
 
     def __post_init__(self) -> None:
         _check_pairs(self.a, self.b)
@@ -72,7 +74,7 @@ class Pairs:
 
     def take(self, which: I64 | Bools) -> Pairs:
         """Return some of the pairs, by place or by flag."""
-        return Pairs(self.a[which], self.b[which], self.counters, self.recall, self.interval)
+        return replace(self, a=self.a[which], b=self.b[which])
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,15 +114,16 @@ def show_share(share: float) -> str:
 def show_seconds(seconds: float) -> str:
     """Return a time for people to read, to two digits.
 
-    >>> [show_seconds(each) for each in (0.0042, 0.38, 4.16, 41.2, 100, 3000, 90_000, 10**6, 10**9, 10**12)]
-    ['4.2 ms', '0.38 s', '4.2 s', '41 s', '100 s', '50 min', '25 h', '12 days', '32 years', '1,000 years and more']
+    >>> [show_seconds(each) for each in (3e-6, 0.0042, 0.38, 4.16, 41.2, 100, 3000, 90_000, 10**6, 10**9, 10**12)]
+    ['3 µs', '4.2 ms', '0.38 s', '4.2 s', '41 s', '100 s', '50 min', '25 h', '12 days', '32 years',
+     '1,000 years and more']
     """
     if seconds >= 1000 * _YEAR:
         return "1,000 years and more"
     for least, unit, name in _UNITS:
         if seconds >= least:
             return f"{_two_digits(seconds / unit)} {name}"
-    return f"{_two_digits(1000 * seconds)} ms"
+    return f"{_two_digits(1e3 * seconds)} ms" if seconds >= 1e-4 else f"{_two_digits(1e6 * seconds)} µs"
 
 
 def _two_digits(number: float) -> str:

@@ -118,7 +118,11 @@ def test_the_machine_is_measured_when_it_is_asked_for(monkeypatch):
         (["--machine", "--rows", "5"], "--rows is for a plan"),
         (["--threshold", "docs.jsonl", "--recall", "0.9"], "--recall is for a plan"),
         (["--measure-again"], "--measure-again is for --machine"),
-        (["--overwrite"], "--overwrite is for --svg"),
+        (["--page", "x.html", "--rows", "5"], "--page is for --threshold"),
+        (["SIGNATURES", "--threshold"], "a threshold is of documents"),
+        (["docs.jsonl", "--radius", "3"], "sign the documents first"),
+        (["docs.jsonl", "--rows", "3"], "rows: the documents say that themselves"),
+        (["--overwrite"], "--overwrite is for --svg or --page"),
         (["--rows", "5", "--single"], "a search is of signatures"),
         (
             ["--rows", "5", "--queries", "5", "--bits", "9", "--radius", "1", "--similarity", "0.5"],
@@ -126,6 +130,7 @@ def test_the_machine_is_measured_when_it_is_asked_for(monkeypatch):
         ),
         (["--rows", "5", "--bits", "0", "--radius", "0"], "bits must be between 1 and"),
         (["--rows", "5", "--bits", "64", "--radius", "3", "--queries", "1e14"], "queries must be between 0 and"),
+        (["--rows", "5", "--bits", "64", "--radius", "3", "--queries", "0"], "at least 1 of queries"),
         (["--rows", "5", "--recall", "nan"], "recall must be above 0 and at most 1"),
         (["--rows", "5", "--similarity", "80"], "write 0.8"),
         (["--rows", "1.5"], "'1.5' is not a number of them"),
@@ -158,7 +163,9 @@ def test_an_input_has_the_options_of_documents_and_the_help_has_all(folder):
 
 def candidate(said):
     """Return a candidate as JSON has it."""
-    return Candidate(method=said["method"], parameters=said["parameters"], estimate=Estimate(recall=1.0, seconds=1.0))
+    return Candidate(
+        method=said["method"], parameters=said["parameters"], estimate=Estimate(recall=said["recall"], seconds=1.0)
+    )
 
 
 def typed(line):
@@ -183,3 +190,35 @@ def test_signatures_are_counted_and_every_index_can_be_built_and_asked_as_it_say
             typed(f"{build} --overwrite")
             typed(f"{ask} --overwrite")
     assert seen >= {"flat", "multi", "blocks", "probes", "slices"}
+
+
+def every_setting_can_be_typed(*words, inputs=(), names):
+    """Run the commands of the best setting of each method that a plan considers."""
+    said, seen = done("plan", *words, "--memory", "4GB", "--json"), set()
+    assert {each["method"] for each in said["candidates"]} == names
+    for each in said["candidates"]:
+        if each["method"] not in seen:
+            seen.add(each["method"])
+            for line in commands(candidate(each), Wish(**said["wish"]), inputs):
+                typed(f"{line} --overwrite")
+    return said
+
+
+def test_joins_can_be_run_as_it_says(folder):
+    words = ["SIGNATURES", "--radius", "3", "--recall", "0.9"]
+    names = {"brute", "blocks join", "window"}
+    said = every_setting_can_be_typed(*words, inputs=["SIGNATURES"], names=names)
+    assert said["commands"][0].startswith("sosie join SIGNATURES -o PAIRS --radius 3 --method ")
+
+
+def test_documents_are_deduplicated_as_it_says(folder):
+    said = done("plan", "docs.jsonl", "--similarity", "0.7", "--recall", "0.9", "--width", "2", "--memory", "4GB")
+    assert said["facts"]["corpus"]["documents"] == 160 and said["wish"]["threshold"] == 0.7
+    typed(said["commands"][0])
+    assert " --width 2" in said["commands"][0] and " --threshold 0.7" in said["commands"][0]
+    seen = {}
+    for each in said["candidates"]:
+        seen.setdefault(each["method"], each)
+    assert seen.keys() >= {"exact", "minhash", "simhash"}
+    for name in ("exact", "minhash", "simhash"):
+        typed(f"{commands(candidate(seen[name]), Wish(**said['wish']), ['docs.jsonl'])[0]} --overwrite")

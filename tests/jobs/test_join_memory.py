@@ -19,7 +19,6 @@ import sosie
 from sosie.errors import UsageError
 from sosie.jobs import join_rows
 from sosie.jobs.join import Joiner
-from sosie.matches import scan
 from sosie.storage.room import Room
 
 
@@ -46,7 +45,7 @@ def small(monkeypatch):
         rooms.append(Room(scratch, 4000, threads, limit=8 * 700 * 80, tell=tell))
         return rooms[-1]
 
-    monkeypatch.setattr(scan, "PROGRAM", 0)
+    monkeypatch.setattr("sosie.planner.held.JOIN_PROGRAM", 0)
     monkeypatch.setattr("sosie.jobs.join.joining_room", room)
     return rooms
 
@@ -61,12 +60,12 @@ JOINS = {
 
 @pytest.mark.parametrize("name", JOINS)
 def test_the_file_is_the_same_byte_for_byte(saved, small, name, monkeypatch):
-    monkeypatch.setattr(join_rows, "choose_join", lambda *_: "blocks")
+    monkeypatch.setattr(join_rows, "method_of", lambda *_: "blocks")
     limited = done("join", *JOINS[name], "-o", "limited", "--memory", "4GB")
     assert small and not list(Path(small[0].scratch).parent.glob("scratch/*"))
     monkeypatch.undo()
     os.chdir(Path(small[0].scratch).parent.parent)
-    monkeypatch.setattr(join_rows, "choose_join", lambda *_: "blocks")
+    monkeypatch.setattr(join_rows, "method_of", lambda *_: "blocks")
     plain = done("join", *JOINS[name], "-o", "plain")
     assert limited["pairs"] == plain["pairs"] > 1000 and limited["counters"] == plain["counters"]
     assert Path("limited/pairs.parquet").read_bytes() == Path("plain/pairs.parquet").read_bytes()
@@ -118,7 +117,7 @@ def test_a_limit_that_cannot_be_kept_is_refused(saved):
 
 
 def test_a_full_disk_is_named_and_nothing_is_left(saved, small, monkeypatch):
-    monkeypatch.setattr(join_rows, "choose_join", lambda *_: "blocks")
+    monkeypatch.setattr(join_rows, "method_of", lambda *_: "blocks")
 
     def full(descriptor, data, offset):
         raise OSError(28, "No space left on device")

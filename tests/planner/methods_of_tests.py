@@ -12,6 +12,7 @@ class Listed(NamedTuple):
     name: str
     listed: tuple[tuple[float, float, int], ...]
     tasks: tuple[str, ...] = ("join",)
+    cluster: bool = False
 
     def load(self):
         def settings(wish, facts):

@@ -74,6 +74,14 @@ def test_among_equals_what_finds_all_is_taken_and_then_what_is_simple():
     assert names([plan(far, recall=1.0).chosen]) == [("exact", 0)]
 
 
+def test_a_cluster_is_taken_where_one_machine_is_not_enough():
+    methods = table(Listed("cluster", ((1.0, 5.0, 10),), cluster=True), Listed("here", ((1.0, 50.0, 1000),)))
+    assert names([plan(methods).chosen]) == [("here", 0)]
+    assert names(plan(methods).candidates) == [("here", 0), ("cluster", 0)]
+    assert names([plan(methods, memory=100).chosen]) == [("cluster", 0)]
+    assert names([plan(methods, seconds=10.0).chosen]) == [("cluster", 0)]
+
+
 def test_where_one_limit_is_enough_each_that_may_give_way_has_its_nearest():
     found = plan(METHODS, memory=500, seconds=20.0)
     assert found.chosen is None

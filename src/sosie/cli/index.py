@@ -26,7 +26,7 @@ from sosie.cli.say import say, say_json
 from sosie.cli.signer import signer_options
 from sosie.cli.task import PASSAGE, built_by, task_option
 from sosie.errors import UsageError
-from sosie.index.registry import KINDS
+from sosie.index.registry import AUTO, KINDS
 from sosie.jobs.index import BuildReport, IndexBuilder, IndexCalibration, add_to_index, remove_from_index, verify_index
 from sosie.jobs.inputs import are_signatures
 from sosie.report.summary import counted, percent
@@ -46,6 +46,7 @@ BUILDING = {
     ),
     "How signatures are searched": (
         "kind",
+        "queries",
         *dict.fromkeys(each.name for kind in KINDS.values() for each in kind.options),
     ),
     "Running": ("threads", "quiet", "as_json", "config"),
@@ -55,7 +56,7 @@ CALIBRATING = {
     "Reading": READING,
     "Running": ("threads", "quiet", "as_json", "config"),
 }
-OWN = ("inputs", "output", "overwrite", "threads", "quiet", "as_json", "kind")
+OWN = ("inputs", "output", "overwrite", "threads", "quiet", "as_json", "kind", "queries")
 
 
 class InOrder(click.Group):
@@ -98,6 +99,8 @@ def build(inputs: tuple[str, ...], **options: Any) -> None:
         rows = counted(report.rows, "passage" if cut else "row")
         read = counted(report.documents, "document")
         say(f"{rows} of {read} indexed ({report.kind}, {report.digest})")
+        if report.plan is not None:
+            say(f"Chosen: {report.plan}")
         render_left_out(report.without_features, report.rejected)
         say(f"Written to {options['output']}")
 
@@ -112,10 +115,10 @@ def _build(inputs: tuple[str, ...], options: dict[str, Any], shown: Progress) ->
     output = Output(options["output"], options["overwrite"])
     if are_signatures(inputs):
         refuse_reading(inputs[0], options, (*OWN, *parameters))
-        builder = IndexBuilder(kind=options["kind"], parameters=parameters)
+        builder = IndexBuilder(kind=options["kind"] or AUTO, parameters=parameters, queries=options["queries"])
         return builder.from_signatures(inputs[0], output, progress=shown), False
     source, built = source_of(inputs, options), built_by(options)
-    job = IndexBuilder(kind=built.kind, parameters=parameters, form=built.form)
+    job = IndexBuilder(kind=built.kind, parameters=parameters, queries=options["queries"], form=built.form)
     report = job.from_documents(
         source, built.reader, output, reads=built.reads, threads=options["threads"], progress=shown
     )

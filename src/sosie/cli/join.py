@@ -32,6 +32,7 @@ from sosie.matches.sets.similarity import Measure
 from sosie.report.summary import percent
 from sosie.storage.output import Output
 
+_WAITED = 1.0  # seconds
 _WINDOW = tuple(field.name for field in fields(Window))
 
 
@@ -54,6 +55,11 @@ _WINDOW = tuple(field.name for field in fields(Window))
     show_default=True,
     help="Saved signatures: block tables and brute force find all pairs, auto takes the cheaper; a sliding window finds"
     " those that are neighbours in some table, and says what share that is.",
+)
+@click.option(
+    "--recall",
+    type=float,
+    help="Saved signatures: the share of all pairs that is enough, as 0.95; what finds it is planned. [default: 1]",
 )
 @click.option("--tables", type=int, default=Window.tables, show_default=True, help="Window: orders of permuted bits.")
 @click.option(
@@ -81,7 +87,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     """
     quiet, as_json, output = options["quiet"], options["as_json"], Output(options["output"], options["overwrite"])
     sides = [_side(paths, options) for paths in (inputs, options["other"]) if paths]
-    measured = {name: options[name] for name in ("threshold", "radius", "similarity", "max_pairs")}
+    measured = {name: options[name] for name in ("threshold", "radius", "recall", "similarity", "max_pairs")}
     job = Joiner(shingles=shingles_of(options), method=_method(options), **measured)
     with progress(quiet or as_json) as shown:
         other = sides[1] if len(sides) > 1 else None
@@ -91,7 +97,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         say_json(report.to_dict())
     elif not quiet:
         notes = [f"Note: {warning}" for warning in report.warnings]
-        say(f"{report.pairs:,} pairs{_share(report)}", *_cost(report), *notes)
+        say(f"{report.pairs:,} pairs{_share(report)}", *_cost(report), *_planned(report), *notes)
         say(f"Written to {Path(output.path) / 'pairs.parquet'}")
 
 
@@ -125,6 +131,15 @@ def _cost(report: JoinReport) -> list[str]:
         f"{counters['comparisons']:,} comparisons in {counters['tables']:,} tables; with making the chunks"
         f" {made / brute:.1%} of the cost of comparing all with all"
     ]
+
+
+def _planned(report: JoinReport) -> list[str]:
+    """Return what was expected beside what happened, where less than all was asked for or anyone had to wait."""
+    plan = report.plan
+    if plan is None or (plan["asked"] == 1 and plan["predicted_seconds"] < _WAITED):
+        return []
+    chosen = "".join(f", {name} {value:,}" for name, value in (plan["parameters"] or {}).items())
+    return [f"Plan: {plan['method']}{chosen}: {plan['said']}"]
 
 
 def _side(paths: tuple[str, ...], options: dict[str, Any]) -> Any:

@@ -8,15 +8,19 @@ from typing import Any
 import click
 
 from sosie.cli.options import F
-from sosie.index.registry import KINDS, Option
+from sosie.index.registry import AUTO, COMING, HINTS, KINDS, Option
 from sosie.search.windows import Windows
+
+_ASKED = {"radius": "what will be asked for are all rows within it, not the nearest."}  # by hints
 
 
 def build_options(function: F) -> F:
     """Add the kind of an index, and what the kinds are built with."""
-    said = "How it searches. [default: flat; keys for minhash keys]"
-    kind = click.option("--kind", type=click.Choice(list(KINDS)), help=said)
-    return kind(_options({name: kind.options for name, kind in KINDS.items()})(function))
+    said = "How it searches. [default: auto, the fastest exact one for these rows; keys for minhash keys]"
+    kind = click.option("--kind", type=click.Choice([AUTO, *KINDS]), help=said)
+    coming = "Auto: how queries will come. [default: the kind is good for both]"
+    queries = click.option("--queries", type=click.Choice(COMING), help=coming)
+    return kind(queries(_options({name: kind.options for name, kind in KINDS.items()})(function)))
 
 
 def effort_options(function: F) -> F:
@@ -46,6 +50,8 @@ def _options(owned: dict[str, tuple[Option, ...]]) -> Callable[[F], F]:
     types: dict[str, Any] = {}
     for kind, options in owned.items():
         for option in options:
+            if option.name in HINTS and option in KINDS[kind].options:
+                meanings.setdefault(option.flag, []).append(f"Auto: {_ASKED[option.name]}")
             meanings.setdefault(option.flag, []).append(f"{kind.capitalize()}: {option.meaning}")
             types[option.flag] = click.Choice(option.type) if isinstance(option.type, tuple) else option.type
 

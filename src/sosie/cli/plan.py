@@ -34,7 +34,7 @@ HEADINGS = {
         "weighting",
     ),
     "What it may cost": ("recall", "memory", "time"),
-    "What else is told": ("threshold", "svg", "overwrite", "machine", "measure_again"),
+    "What else is told": ("threshold", "page", "svg", "overwrite", "machine", "measure_again"),
     "Running": ("threads", "quiet", "as_json", "config"),
 }
 ASKED = (*HEADINGS["What is planned"], *HEADINGS["What it may cost"])
@@ -96,8 +96,9 @@ class PlanCommand(HeadedCommand):
 @click.option("--memory", metavar="SIZE", help="Most memory, as in 4GB. [default: what this machine has]")
 @click.option("--time", metavar="TIME", help="Most time, as in 60s, 5min or 2h. [default: no limit]")
 @click.option("--threshold", is_flag=True, help="Documents: show which similarities there are, to choose a threshold.")
+@click.option("--page", type=click.Path(dir_okay=False), metavar="FILE", help="--threshold: write a page of it, too.")
 @click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the curves to a file, too.")
-@click.option("--overwrite", is_flag=True, help="Replace the file of --svg.")
+@click.option("--overwrite", is_flag=True, help="Replace the file of --svg or --page.")
 @click.option("--machine", is_flag=True, help="Show what single steps take on this machine; measure it, if not yet.")
 @click.option("--measure-again", is_flag=True, help="--machine: measure it again.")
 @run_options
@@ -119,7 +120,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
         reading = import_module("sosie.cli.reading") if inputs else None
         given, shingles = reading.given(inputs, options) if reading else (None, None)
         asked = Planning(**{name: options[name] for name in ASKED}, shingles=shingles)
-        plan = asked.run(given, threads=options["threads"], progress=shown)
+        plan = asked.run(given, threads=options["threads"])
     if options["svg"]:
         drawn = import_module("sosie.jobs.planning.picture").picture(plan)
         with output_file(options["svg"], options["overwrite"]) as file:
@@ -131,7 +132,8 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
     elif not quiet:
         curves = trade_offs(plan)
         say(*explain(plan), *(["", *plot(curves)] if len(curves) > 1 or len(curves[0].settings) > 1 else []))
-        say(*(["", "To run it:", "", *(f"  {line}" for line in run)] if run else []))
+        if run:
+            say("", "To run it:", "", *(f"  {line}" for line in run))
         if options["svg"]:
             say("", f"Written to {options['svg']}")
 
@@ -142,7 +144,7 @@ def _check(inputs: tuple[str, ...], options: dict[str, Any]) -> None:
     planned = [name for name in (*ASKED, "svg") if is_given(name)]
     if len(instead) > 1:
         raise UsageError("--machine and --threshold tell different things: give one of the two")
-    if instead and planned and not (instead == ["threshold"] and set(planned) <= {"measure", "weighting"}):
+    if instead and planned and not (instead == ["threshold"] and set(planned) <= {"measure", "memory"}):
         raise UsageError(f"--{planned[0]} is for a plan: leave it out, or --{instead[0]}")
     if options["machine"] and inputs:
         raise UsageError(f"{inputs[0]}: --machine tells of this machine, not of documents: leave one of the two out")
@@ -150,10 +152,13 @@ def _check(inputs: tuple[str, ...], options: dict[str, Any]) -> None:
         raise UsageError("--measure-again is for --machine")
     if options["threshold"] and not inputs:
         raise UsageError("--threshold needs documents: name them as INPUT")
-    if options["overwrite"] and not options["svg"]:
-        raise UsageError("--overwrite is for --svg")
-    if options["svg"]:
-        check_file(options["svg"], options["overwrite"])
+    if options["page"] and not options["threshold"]:
+        raise UsageError("--page is for --threshold; --svg draws a plan")
+    files = [options[name] for name in ("svg", "page") if options[name]]
+    if options["overwrite"] and not files:
+        raise UsageError("--overwrite is for --svg or --page")
+    for file in files:
+        check_file(file, options["overwrite"])
 
 
 def _machine(options: dict[str, Any], shown: Progress) -> None:
@@ -167,5 +172,17 @@ def _machine(options: dict[str, Any], shown: Progress) -> None:
 
 
 def _threshold(inputs: tuple[str, ...], options: dict[str, Any], shown: Progress) -> None:
-    """Show which similarities there are among documents."""
-    raise NotImplementedError
+    """Show which similarities there are among documents, and what would go at some thresholds."""
+    source, shingles = import_module("sosie.cli.reading").given(inputs, options)
+    if isinstance(source, list):
+        raise UsageError(f"{inputs[0]}: holds signatures, and a threshold is of documents: give those")
+    asked = {"shingles": shingles, "similarity": options["measure"], "memory": options["memory"]}
+    advise = import_module("sosie.jobs.planning.threshold").advise
+    advice = advise(source, **asked, threads=options["threads"], progress=shown)
+    if options["page"]:
+        advice.write_page(options["page"], overwrite=options["overwrite"])
+    if options["as_json"]:
+        say_json(advice.to_dict())
+    elif not options["quiet"]:
+        import_module("sosie.cli.threshold").show(advice)
+        say(*([f"Written to {options['page']}"] if options["page"] else []))

@@ -13,6 +13,7 @@ from sosie.cli.signer import form_of, signer_of
 from sosie.errors import UsageError
 from sosie.features.phrases import Phrases
 from sosie.features.shingles import Shingles
+from sosie.index.registry import AUTO
 from sosie.search.entries import Form
 from sosie.search.tasks import TASKS, WORDS, Task, task_named
 from sosie.search.windows import Windows
@@ -27,7 +28,7 @@ class Built(NamedTuple):
 
     reader: Any
     form: Form
-    kind: str | None
+    kind: str
     reads: list[str]
 
 
@@ -52,14 +53,16 @@ def built_by(options: dict[str, Any]) -> Built:
     options["method"] = method
     spec, signer, reads = signer_of(options, {} if task.signed is None else task.signed._asdict())
     form = Form(keys=form_of(spec, options)["keys"], windows=windows, texts=options["keep_texts"])
-    return Built(signer, form, options["kind"], reads)
+    return Built(signer, form, options["kind"] or AUTO, reads)
 
 
 def _chosen(options: dict[str, Any]) -> tuple[Task, str]:
     """Return the task and the method: options of signatures, without a task, are for duplicates."""
     signed = [name for name in (*SIGNED, *built_with(options)) if is_given(name)]
-    if is_given("kind") and options["kind"] != WORDS:
+    if is_given("kind") and options["kind"] not in (WORDS, AUTO):
         signed.append("kind")
+    if is_given("queries"):
+        signed.append("queries")
     if WORDS in (options["method"], options["kind"]):
         if is_given("method") and options["method"] != WORDS:
             raise UsageError(f"--method {options['method']} makes no words: leave --kind words out")

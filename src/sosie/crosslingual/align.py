@@ -28,9 +28,9 @@ from sosie.crosslingual.spec import TrainingSpec
 from sosie.crosslingual.translations import Translations, ordered
 from sosie.errors import DataError, UsageError
 from sosie.parallel import thread_count
+from sosie.planner.constants.words import LITTLE
 
 Told = Callable[[int, int], None]
-LITTLE = 2_000_000  # links, a second's worth: less is aligned before another process has started
 _START = (
     "import json, pathlib, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from sosie.crosslingual.aligner import work; work(pathlib.Path(sys.argv[2]))"

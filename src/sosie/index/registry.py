@@ -61,6 +61,9 @@ class Kind(NamedTuple):
         return Home(self.home, self.name).load()
 
 
+AUTO = "auto"  # the kind that suits the rows best
+COMING = ("single", "batch")  # how queries may come
+HINTS = ("radius",)  # options of a kind that say what will be asked, where the kind is chosen
 KINDS = {
     "flat": Kind("sosie.index.flat", "FlatIndex"),
     "slices": Kind(
@@ -115,7 +118,14 @@ def kind_of(index: object) -> str:
 
 
 def check_kind(name: str, *, holds: str, options: Mapping[str, Any]) -> None:
-    """Refuse a kind that does not hold what is to be indexed (signatures, keys or words), and options of others."""
+    """Refuse a kind that does not hold what is to be indexed (signatures, keys or words), and options of others.
+
+    The kind "auto" holds everything, and takes hints alone.
+    """
+    if name == AUTO:
+        if holds == "signatures":
+            _refuse_others(name, options, {other: kind.options for other, kind in KINDS.items()})
+        return
     own = KINDS[name].holds
     if own != holds:
         remedy = _REMEDIES.get((own, holds), "leave --kind out, or name another one")
@@ -162,8 +172,9 @@ def effort_of(index: Any, options: Mapping[str, Any]) -> Any:
 
 
 def _refuse_others(name: str, options: Mapping[str, Any], owned: Mapping[str, Iterable[Option]]) -> None:
-    own = {option.name for option in owned[name]}
+    own = set(HINTS) if name == AUTO else {option.name for option in owned[name]}
     for given in (option for option, value in options.items() if value is not None and option not in own):
         owners = [kind for kind, theirs in owned.items() if given in {option.name for option in theirs}]
-        spelt = Option(given, "").flag
-        raise UsageError(f"{spelt} is for an index of the kind {' or '.join(owners) or '(none)'}, not {name}")
+        spelt, of = Option(given, "").flag, " or ".join(owners) or "(none)"
+        other = f"name it, as in --kind {owners[0]}" if name == AUTO and owners else f"not {name}"
+        raise UsageError(f"{spelt} is for an index of the kind {of}{': ' if name == AUTO else ', '}{other}")

@@ -14,7 +14,7 @@ from sosie.errors import UsageError
 from sosie.features.weighting import FITTED as FITTED
 from sosie.jobs.parameters import DedupParameters
 from sosie.matches.candidates import Exact, Identical, Method
-from sosie.matches.join import SignatureJoin, blocks_pay
+from sosie.matches.join import SignatureJoin
 from sosie.planner.choose import choose
 from sosie.planner.constants.documents import FIXED_BYTES as FIXED_BYTES
 from sosie.planner.estimate import Candidate
@@ -100,12 +100,15 @@ def chosen(job: DedupParameters, wish: Wish, facts: Facts, machine: Machine | No
 
 
 def choose_join(rows: int, bits: int, radius: int) -> SignatureJoin:
-    """Return how signatures are joined: by block tables where these cost less than comparing all with all.
+    """Return how all pairs of signatures are found: by block tables, or by comparing all with all, as the planner says.
 
     >>> choose_join(1_000_000, 64, 3), choose_join(1_000_000, 256, 53)
     ('blocks', 'brute')
     """
-    return "blocks" if blocks_pay(rows, bits, radius) else "brute"
+    if not rows:
+        return "brute"
+    plan = choose(Wish(task="join", rows=rows, bits=bits, radius=radius), Facts(), load_machine())
+    return "blocks" if plan.chosen is not None and plan.chosen.method == "blocks join" else "brute"
 
 
 def list_bytes(job: DedupParameters, features: int, documents: int) -> int:

@@ -13,12 +13,14 @@ from sosie.documents.rejects import RejectLog
 from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import MismatchError, UsageError
 from sosie.features.phrases import Phrases
+from sosie.index.auto import Asking, Chosen, Coming, choose_index
 from sosie.index.flips import FlipModel
 from sosie.index.probes import ProbeIndex
-from sosie.index.registry import check_kind, kind_of
+from sosie.index.registry import AUTO, check_kind, kind_of
 from sosie.jobs.inputs import StrPath
 from sosie.jobs.sign import fitted, signing
 from sosie.jobs.warm import prepare
+from sosie.planner.outcome import Outcome
 from sosie.report.report import JobReport
 from sosie.report.timing import Progress, Silent, Timing
 from sosie.search.entries import Entries, Form, sign_entries
@@ -35,7 +37,7 @@ from sosie.types import Keys, Signatures
 
 @dataclass(frozen=True, kw_only=True)
 class BuildReport(JobReport):
-    """What an index was built of, and how."""
+    """What an index was built of, and how; where its kind was chosen, by which plan, and what came of it."""
 
     documents: int
     rows: int
@@ -44,6 +46,17 @@ class BuildReport(JobReport):
     kind: str
     digest: str
     spec: dict[str, Any]
+    plan: Chosen | None = None
+    outcome: Outcome | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data; without a plan where the kind was named."""
+        said = super().to_dict()
+        for name in ("plan", "outcome"):
+            made = said.pop(name)
+            if made is not None:
+                said[name] = made.to_dict()
+        return said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +72,15 @@ class AddReport(JobReport):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IndexBuilder:
-    """Which kind of index, built with which parameters; None is the default for what it holds.
+    """Which kind of index, built with which parameters; "auto" is the one that suits what it holds, and the queries.
 
-    `form` says what its rows are: signatures or keys, of documents or of passages, with their texts or without.
+    `queries` come "single" or in a "batch"; without, the kind is to be good for both. `form` says what its rows are:
+    signatures or keys, of documents or of passages, with their texts or without.
     """
 
-    kind: str | None = None
+    kind: str = AUTO
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    queries: Coming | None = None
     form: Form = field(default_factory=Form)
 
     def from_documents(
@@ -84,48 +99,78 @@ class IndexBuilder:
         """
         held = "words" if isinstance(signer, Phrases) else "keys" if self.form.keys else "signatures"
         timing, kind = Timing(progress or Silent()), self._kind(held)
+        first = "flat" if kind == AUTO else kind  # a choice begins with that
         source = as_source(documents)
         reading = source.batches(threads)
         read = [*(place.path for place in reading.inputs), *reads]
         with OutputDirectory(output.path, output.overwrite, read) as directory:
-            jobs = [f"index {kind}"] if isinstance(signer, Phrases) else [signing(signer), f"index {kind}"]
+            jobs = [f"index {first}"] if isinstance(signer, Phrases) else [signing(signer), f"index {first}"]
             prepare(*jobs, progress=timing.progress, threads=threads)
             made = signer if isinstance(signer, Phrases) else fitted(signer, source, timing, threads)
             entries = _signed(reading, made, self.form, directory, timing, threads)
-            with timing.stage("index"):
-                index = TextIndex.build(entries, made, kind, self.parameters)
+            index = self._built(kind, entries, made, timing, threads)
             with timing.stage("write"):
                 index.write(directory)
-        return self._report(kind, entries, made, timing, reading.documents, reading.rejected)
+        return self._report(index, entries, made, timing, (reading.documents, reading.rejected))
 
     def from_signatures(self, path: StrPath, output: Output, *, progress: Progress | None = None) -> BuildReport:
         """Build an index of signatures or keys as they were saved."""
         timing, entries, signer = Timing(progress or Silent()), Entries(load_signatures(path)), load_signer(path)
         kind = self._kind("keys" if isinstance(entries.signed, Keys) else "signatures")
         with OutputDirectory(output.path, output.overwrite, [path]) as directory:
-            index = TextIndex.build(entries, signer, kind, self.parameters)
+            index = self._built(kind, entries, signer, timing, None)
             with timing.stage("write"):
                 index.write(directory)
-        return self._report(kind, entries, signer, timing, len(entries), 0)
+        return self._report(index, entries, signer, timing, (len(entries), 0))
 
     def _kind(self, held: str) -> str:
-        kind = self.kind or {"signatures": "flat"}.get(held, held)
-        check_kind(kind, holds=held, options=self.parameters)
-        return kind
+        check_kind(self.kind, holds=held, options=self.parameters)
+        if self.queries is not None and (self.kind != AUTO or held != "signatures"):
+            raise UsageError(f"--queries is for --kind auto, which chooses among kinds of signatures, not of {held}")
+        return held if self.kind == AUTO and held != "signatures" else self.kind
+
+    def _built(
+        self, kind: str, entries: Entries, signer: Reader | None, timing: Timing, threads: int | None
+    ) -> TextIndex:
+        if kind != AUTO or not isinstance(entries.signed, Signatures):
+            with timing.stage("index"):
+                return TextIndex.build(entries, signer, kind, self.parameters)
+        asking = Asking(radius=self.parameters.get("radius"), queries=self.queries)
+        prepare("search flat", "search flat within", progress=timing.progress, threads=threads)
+        with timing.stage("choose"):
+            chosen = choose_index(entries.signed, asking)
+        prepare(f"index {chosen.kind}", progress=timing.progress, threads=threads)
+        with timing.stage("index"):
+            return TextIndex.build(entries, signer, chosen)
 
     def _report(
-        self, kind: str, entries: Entries, signer: Reader, timing: Timing, documents: int, rejected: int
+        self, index: TextIndex, entries: Entries, signer: Reader, timing: Timing, read: tuple[int, int]
     ) -> BuildReport:
+        chosen = index.chosen
         return BuildReport(
-            documents=documents,
+            documents=read[0],
             rows=len(entries),
             without_features=entries.unsigned,
-            rejected=rejected,
-            kind=kind,
+            rejected=read[1],
+            kind=kind_of(index.index),
             digest=signer.digest,
             spec=(signer if isinstance(signer, Phrases) else signer.spec).to_dict(),
+            plan=chosen,
+            outcome=None if chosen is None else _outcome(chosen, timing),
             stages=tuple(timing.finished),
         )
+
+
+def _outcome(chosen: Chosen, timing: Timing) -> Outcome:
+    """Return how long it was expected to take to build an index, and how long it took."""
+    taken = sum(stage.seconds for stage in timing.finished if stage.stage == "index")
+    return Outcome(
+        method=chosen.kind,
+        parameters=chosen.parameters,
+        predicted=1.0,
+        predicted_seconds=next((each.estimate.build for each in chosen.candidates.values()), None),
+        seconds=chosen.flat_seconds if chosen.reused else taken,
+    )
 
 
 def add_to_index(

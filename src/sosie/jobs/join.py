@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, overload
 
@@ -22,6 +22,7 @@ from sosie.jobs.auto import check_limit
 from sosie.jobs.inputs import StrPath
 from sosie.jobs.join_documents import JoinedDocuments, join_documents
 from sosie.jobs.join_rows import PAIRS, JoinMethod, check_kinds, held_bytes, join_rows, joining_room, write_pairs
+from sosie.jobs.planning.joins import described
 from sosie.jobs.warm import prepare
 from sosie.matches.check import MAX_PAIRS
 from sosie.matches.chunks import Window
@@ -52,6 +53,7 @@ def join(
     radius: int | None = None,
     threshold: float | str | Fraction | None = None,
     method: JoinMethod = "auto",
+    recall: float | None = None,
     measure: Measure = "jaccard",
     max_pairs: int = MAX_PAIRS,
     memory: int | str | None = None,
@@ -78,6 +80,7 @@ def join(
     radius: int | None = None,
     threshold: float | str | Fraction | None = None,
     method: JoinMethod = "auto",
+    recall: float | None = None,
     measure: Measure = "jaccard",
     max_pairs: int = MAX_PAIRS,
     memory: int | str | None = None,
@@ -88,7 +91,8 @@ def join(
     Documents, a `Source` or whatever one is made of, are compared by their shingles of three words, above a threshold
     (0.8 if none is given), and their pairs are verified. `method` is how signatures are joined: by block tables or by
     comparing all with all, whichever costs less, or by a sliding window (`sosie.Window`), which does not find all and
-    says what share it found.
+    says what share it found. With a `recall` below 1, as 0.95, a window may be taken, with tables and a width that find
+    so many of the pairs, where that is quicker; `.planned` says what was expected, and what came of it.
     `measure` says what the threshold of features is: Jaccard, cosine (of term counts, where there are any) or
     containment. All pairs are found; more than `max_pairs` are refused, as early as their number is known.
     With `memory`, as in "4GB", the join of signatures or keys keeps the process to that, rows that are not mapped from
@@ -112,6 +116,8 @@ def join(
             raise UsageError("radius is for signatures; documents are joined above a threshold: pass threshold=")
         if method != "auto":
             raise UsageError(f"method={method!r} is for signatures; the join of documents is exact: leave it out")
+        if recall is not None:
+            raise UsageError(f"recall={recall!r} is for signatures; the join of documents finds all: leave it out")
         least = THRESHOLD if threshold is None else threshold
         return join_documents(
             a, b, threshold=least, shingles=Shingles(), measure=measure, max_pairs=max_pairs, threads=threads
@@ -119,10 +125,13 @@ def join(
     if measure != "jaccard" and not isinstance(a, Features):
         raise UsageError(f"measure={measure!r} is for features; {type(a).__name__} are compared as they are")
     if isinstance(a, Features):
+        if recall is not None:
+            raise UsageError(f"recall={recall!r} is for signatures; the join of features finds all: leave it out")
         if threshold is None or radius is not None:
             raise UsageError("features are joined above a threshold: pass threshold=, and no radius")
         return join_features(a, b, threshold=threshold, measure=measure, max_pairs=max_pairs, threads=threads)
-    asked: dict[str, Any] = {"radius": radius, "threshold": threshold, "method": method, "max_pairs": max_pairs}
+    asked: dict[str, Any] = {"radius": radius, "threshold": threshold, "method": method}
+    asked |= {"recall": recall, "max_pairs": max_pairs}
     if memory is None:
         return join_rows(a, b, **asked, threads=threads)
     with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
@@ -132,7 +141,10 @@ def join(
 
 @dataclass(frozen=True, kw_only=True)
 class JoinReport(JobReport):
-    """What was joined by which parameters, and how many pairs there are; `across` two collections or inside one."""
+    """What was joined by which parameters, and how many pairs there are; `across` two collections or inside one.
+
+    `plan` has what was expected of the method, where it was chosen, beside what happened.
+    """
 
     format: str = "sosie-join"
     version: int = 1
@@ -144,6 +156,7 @@ class JoinReport(JobReport):
     warnings: list[str]
     recall: float | None = None
     interval: tuple[float, float] | None = None
+    plan: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,12 +164,14 @@ class Joiner:
     """What a join finds: documents above a threshold, saved signatures within a radius, or equal saved keys.
 
     `run` writes it. Of documents, the threshold is 0.8 and the similarity Jaccard if nothing else is said. Signatures
-    are joined by a `method`. More than `max_pairs` are refused.
+    are joined by a `method`, or so that the share `recall` of all pairs is found, in the quickest way. More than
+    `max_pairs` are refused.
     """
 
     threshold: float | str | Fraction | None = None
     radius: int | None = None
     method: JoinMethod = "auto"
+    recall: float | None = None
     similarity: Measure | None = None
     shingles: Shingles = Shingles()
     max_pairs: int = MAX_PAIRS
@@ -190,7 +205,8 @@ class Joiner:
             by: str = self.similarity or "jaccard"
             if saved:
                 by = "window" if isinstance(self.method, Window) else "saved"
-            prepare(f"join {by}", progress=timing.progress, threads=threads)
+            named = [f"join {by}", *(["join window"] if saved and self.recall is not None else [])]
+            prepare(*named, progress=timing.progress, threads=threads)
             rejects: list[Reject] = []
             if saved:
                 found: Pairs | VerifiedPairs = self._saved(saved, directory, memory, threads, timing)
@@ -210,16 +226,17 @@ class Joiner:
                 warnings=bounded(found.counters),
                 recall=found.recall,
                 interval=found.interval if isinstance(found, Pairs) else None,
+                plan=_came_of(found, timing),
                 stages=tuple(timing.finished),
             )
             (directory.path / "report.json").write_text(json.dumps(report.to_dict(), indent=2) + "\n", "utf-8")
         return report
 
-    def _documents(
-        self, sources: list[Source], threads: int | None, advance: Callable[[int], None]
-    ) -> JoinedDocuments:
+    def _documents(self, sources: list[Source], threads: int | None, advance: Callable[[int], None]) -> JoinedDocuments:
         if self.method != "auto":
             raise UsageError("--method is for saved signatures; the join of documents is exact: leave it out")
+        if self.recall is not None:
+            raise UsageError("--recall is for saved signatures; the join of documents finds all: leave it out")
         if self.radius is not None:
             raise UsageError("--radius is for saved signatures; documents are joined above a --threshold")
         return join_documents(
@@ -249,6 +266,7 @@ class Joiner:
                     radius=self.radius,
                     threshold=self.threshold,
                     method=self.method,
+                    recall=self.recall,
                     max_pairs=self.max_pairs,
                     threads=threads,
                     room=room,
@@ -261,7 +279,8 @@ class Joiner:
         """Return what saved signatures are joined by."""
         method = asdict(self.method) if isinstance(self.method, Window) else {}
         name = "window" if method else self.method
-        return {"radius": self.radius, "method": {"method": name, **method}}
+        asked = {} if self.recall is None else {"recall": self.recall}
+        return {"radius": self.radius, **asked, "method": {"method": name, **method}}
 
     def _described(self) -> dict[str, Any]:
         """Return what documents are joined by, as the report of a de-duplication has it."""
@@ -272,6 +291,14 @@ class Joiner:
 
 def _files(source: Source) -> list[str]:
     return [] if isinstance(source.paths, pa.Table) else [place.path for place in source.inputs()]
+
+
+def _came_of(found: Pairs | VerifiedPairs, timing: Timing) -> Mapping[str, Any] | None:
+    """Return what was expected of a join that was planned, beside what happened and the most memory that it took."""
+    if not isinstance(found, Pairs) or found.planned is None:
+        return None
+    peak = max(stage.peak_memory_bytes for stage in timing.finished if stage.stage == "join")
+    return described(replace(found.planned, bytes=peak))
 
 
 def _telling(stage: Progress) -> Callable[[int, int], None]:

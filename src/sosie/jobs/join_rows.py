@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -12,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sosie.errors import UsageError
-from sosie.jobs.auto import FIXED_BYTES, check_limit, choose_join, in_memory
-from sosie.matches.check import MAX_PAIRS
+from sosie.jobs.auto import FIXED_BYTES, check_limit, in_memory
+from sosie.jobs.planning.joins import came_of, method_of, plan_join, taken
+from sosie.matches.check import MAX_PAIRS, check_join
 from sosie.matches.chunks import Window
 from sosie.matches.join import SignatureJoin, check_method, join_signatures
 from sosie.matches.keys import join_keys
@@ -35,11 +38,14 @@ def join_rows(
     radius: int | None = None,
     threshold: float | str | Fraction | None = None,
     method: JoinMethod = "auto",
+    recall: float | None = None,
     max_pairs: int = MAX_PAIRS,
     threads: int | None = None,
     room: Room | None = None,
 ) -> Pairs:
     """Return all pairs of signatures within the radius, or of keys that are equal; within a room if there is one.
+
+    Where the method is not given, it is planned, so that the share `recall` of all pairs is found; 1 by default.
 
     >>> join_rows(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64))).b.tolist()
     [1, 2]
@@ -48,16 +54,25 @@ def join_rows(
     if isinstance(a, Keys):
         if method != "auto":
             raise UsageError(f"method={method!r} is for signatures; keys are joined where they are equal: leave it out")
+        if recall is not None:
+            raise UsageError(f"recall={recall!r} is for signatures; the join of keys finds all: leave it out")
         if radius is not None or threshold is not None:
             raise UsageError("keys are joined where they are equal: pass neither radius nor threshold")
         return join_keys(a, b, max_pairs=max_pairs, threads=threads, room=room)
     if radius is None or threshold is not None:
         raise UsageError("signatures are joined within a radius: pass --radius (in Python radius=), and no threshold")
+    how: dict[str, Any] = {"radius": radius, "max_pairs": max_pairs, "threads": threads, "room": room}
     if method != "auto":
-        check_method(method)
-    rows = len(a) + (0 if b is None else len(b))
-    by = choose_join(rows, a.bits, radius) if method == "auto" else method
-    return join_signatures(a, b, radius=radius, method=by, max_pairs=max_pairs, threads=threads, room=room)
+        name = check_method(method)
+        if recall is not None:
+            raise UsageError(f"recall={recall!r} is for --method auto, which finds a way to it; {name} has its own")
+        return join_signatures(a, b, method=method, **how)
+    check_join(a, b, radius, a.bits)
+    limit = None if room is None else room.limit
+    asked = 1.0 if recall is None else recall
+    plan, began = plan_join(a, b, radius=radius, recall=asked, memory=limit, threads=threads), time.perf_counter()
+    pairs = join_signatures(a, b, method=method_of(taken(plan)), **how)
+    return replace(pairs, planned=came_of(plan, pairs, began))
 
 
 def check_kinds(a: Any, b: Any) -> None:

@@ -27,14 +27,13 @@ from sosie.kernels.tables.word_join import (
 )
 from sosie.matches.scan import Scan, check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map
+from sosie.planner.constants.joins import HASHED_ROW_BYTES, WORD_GROUP, WORD_ROW_BYTES
 from sosie.storage.room import Room
 from sosie.types import I32, I64, U64
 
-GROUP = 3  # rows of one word are compared in groups of 2^3 to 2^4, where headers tell so many apart
 _PART = 12  # a part of 2^12 rows stays in the cache,
 _PARTS = 14  # and so do the ends of 2^14 parts
 _ROOM = 1 << 16  # pairs that are written at a time, at least
-_WORD_BYTES = 12  # a word and its row
 Take = Callable[[U64], None]
 
 
@@ -93,11 +92,11 @@ class BlockTables:
 class _WordTables:
     """Tables of signatures of one word: scattered by their moved words."""
 
-    row_bytes = _WORD_BYTES
+    row_bytes = WORD_ROW_BYTES
 
     def __init__(self, of: BlockTables) -> None:
         self._of, count = of, len(of.scan)
-        self._bits = max(count.bit_length() - GROUP, 1)
+        self._bits = max(count.bit_length() - WORD_GROUP, 1)
         most = table_rows(of.room, self.row_bytes, of.threads) or count
         wanted = max(count.bit_length() - _PART, (4 * count // most).bit_length())
         self._parts = min(max(wanted, 1), _PARTS)
@@ -158,7 +157,7 @@ class _HashedTables:
 
     def __init__(self, of: BlockTables) -> None:
         self._of = of
-        self.row_bytes = 64 + 8 * of.scan.words  # keys and rows twice, room for pairs, and the words that are compared
+        self.row_bytes = HASHED_ROW_BYTES + 8 * of.scan.words
         self._bits = bits_to_tell(len(of.scan))
         self._parts = min(self._bits, _PARTS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from sosie.planner.facts import Facts, Spread
 from sosie.planner.machine import Machine
-from sosie.planner.models.distances import random_kth, random_nearest, random_within
+from sosie.planner.models.distances import random_kth, random_nearest, random_ties, random_within
 from sosie.planner.wish import Wish
 
 K = 10  # rows that are asked for where neither a number nor a radius is given
@@ -70,6 +70,24 @@ class Asked:
         if self.k is None:
             return Spread.at(self.wish.radius or 0)
         return random_nearest(self.rows, self.bits, self.k)
+
+    @cached_property
+    def tied(self) -> float:
+        """How many rows are as far as the k-th nearest beside the k, for each of these: they are as good."""
+        if self.k is None:
+            return 0.0
+        if self.facts.tied is not None:
+            return self.facts.tied
+        return 0.0 if self.facts.distances is not None else random_ties(self.rows, self.bits, self.k)
+
+    def found(self, chance: Callable[[int], float]) -> float:
+        """Return the share of the answer that is found, if a row at a distance is found with a chance."""
+        wanted, last = self.wanted.few(6), self.bound.few(3)
+        share = sum(chance(int(distance)) * weight for distance, weight in wanted.pairs()) / wanted.total
+        if self.tied:
+            at_last = sum(chance(int(distance)) * weight for distance, weight in last.pairs()) / last.total
+            share += self.tied * at_last
+        return min(share, 1.0)
 
     @cached_property
     def matches(self) -> float:

@@ -15,7 +15,7 @@ from sosie.planner.plan import Nearest, Plan
 from sosie.planner.registry import METHODS, Method, candidates
 from sosie.planner.wish import Wish
 
-EQUAL = 1.05  # how many times as long as the fastest takes what is as fast: no estimate is surer than that
+EQUAL = 1.1  # how many times as long as the fastest takes what is as fast: no estimate is surer than that
 LESS = (0.999, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)  # what may be had where the recall asked cannot
 
 
@@ -23,16 +23,17 @@ def choose(wish: Wish, facts: Facts, machine: Machine, methods: Mapping[str, Met
     """Return the plan for a wish: the fastest candidate that reaches the recall within memory and time, if any does.
 
     Those that are as fast as the fastest are all as good; of them, one that finds all is taken before others, and then
-    the one that comes first in the table of methods, the simple ones. Where no candidate keeps all limits, the plan has
-    the nearest that can be had (see `Plan.nearest`).
+    the one that comes first in the table of methods, the simple ones. What needs a cluster is taken only where nothing
+    else keeps the limits. Where no candidate keeps all of them, the plan has the nearest that can be had (see
+    `Plan.nearest`).
     """
     table = METHODS if methods is None else methods
     names = list(table)
     found = sorted(candidates(wish, facts, machine, table), key=_cost)
     fitting = [each for each in found if not missed(wish, each)]
     if fitting:
-        fastest = fitting[0].estimate.seconds
-        equal = [each for each in fitting if each.estimate.seconds <= EQUAL * fastest]
+        alone = [each for each in fitting if not table[each.method].cluster] or fitting
+        equal = [each for each in alone if each.estimate.seconds <= EQUAL * alone[0].estimate.seconds]
         chosen = min(equal, key=lambda each: (not each.exact, names.index(each.method), *_cost(each)))
         fitting.remove(chosen)
         return _plan(wish, facts, machine, [chosen, *fitting, *_ranked(wish, found)], chosen)

@@ -37,6 +37,8 @@ def commands(candidate: Candidate, wish: Wish, inputs: Sequence[str] = (), more:
         options |= {} if wish.weighting == "binary" else {"weighting": wish.weighting}
         if not candidate.exact and candidate.method != "spark":  # its parameters are planned for the recall
             options, given = options | {"recall": min(wish.recall, candidate.estimate.recall)}, {}
+        if candidate.method == "spark":
+            name, given = str(given.get("method", "auto")), {"engine": "spark", "master": "MASTER"}
         return [_line("dedup", inputs or ["DOCUMENTS"], "OUT", options | {"method": name} | given, more)]
     if wish.task == "join":
         both = ["--with", "OTHERS"] if wish.others else []

@@ -72,9 +72,17 @@ def table(wish: Wish, chosen: Candidate | None, candidates: Iterable[Candidate])
     """Return candidates as lines of a table, the chosen one marked, and which limits the others do not keep."""
     rows = [("", *_HEAD, "")]
     for each in candidates:
-        over = ", ".join(_MISSED[limit] for limit in missed(wish, each))
-        rows.append((">" if each is chosen else "", *_cells(each), over))
+        over = [_MISSED[limit] if limit != "memory" else _too_much(wish, each) for limit in missed(wish, each)]
+        rows.append((">" if each is chosen else "", *_cells(each), ", ".join(over)))
     return aligned(rows, left=(0, 1, 2, 7))
+
+
+def _too_much(wish: Wish, candidate: Candidate) -> str:
+    """Return how a candidate does not keep the limit of memory: by what is expected, or because that is not sure."""
+    least = candidate.estimate.least or 0
+    if wish.memory is not None and held(candidate) <= wish.memory < least:
+        return f"sure of its memory from {show_size(least)} on"
+    return _MISSED["memory"]
 
 
 def _cells(candidate: Candidate) -> tuple[str, str, str, str, str, str]:
@@ -89,16 +97,27 @@ def parameters(candidate: Candidate) -> str:
 
 
 def known(wish: Wish, facts: Facts) -> list[str]:
-    """Return what is counted of the data, and what is assumed."""
-    rows = "documents" if wish.bits is None else "signatures"
-    if facts.counted:
-        return [f"Counted in the {rows} themselves, or in a sample of them: {_known(wish, facts)}."]
-    return [f"Assumed, because no {rows} were given: {_known(wish, facts)}."]
+    """Return what is counted of the data, and what is assumed; of documents what most of them share, too."""
+    rows, said = "documents" if wish.bits is None else "signatures", _known(wish, facts)
+    if not facts.counted:
+        return [f"Assumed, because no {rows} were given: {said}."]
+    if (corpus := facts.corpus) is None:
+        return [f"Counted in the {rows} themselves, or in a sample of them: {said}."]
+    about = "" if corpus.is_counted else "about "
+    lines = [f"Counted in {corpus.sampled:,} of {about}{counted(corpus.documents, 'document')}: {said}."]
+    if corpus.largest:
+        lines += ["Shared by most documents, among the rarest that each has:", ""]
+        lines += [*aligned([(f"  {size:,}", name) for size, name in corpus.largest], left=(1,)), ""]
+    return [*lines, *(f"Note: {note}" for note in corpus.notes)]
 
 
 def _known(wish: Wish, facts: Facts) -> str:
     if wish.bits is None:
-        return f"{facts.features:,.0f} features and {facts.text_bytes:,.0f} bytes of text in each"
+        said = f"{facts.features:,.0f} features and {facts.text_bytes:,.0f} bytes of text in each"
+        if facts.corpus is None or facts.corpus.pairs is None:
+            return said
+        alike = f"{facts.corpus.copies:.1%} copies, and about {facts.corpus.pairs:,.0f} similar pairs of the others"
+        return f"{said}, {alike}"
     if facts.distances is None:
         apart = "matches lie at the radius, the hardest to find" if wish.k is None else "distances as by chance"
     else:
@@ -128,25 +147,35 @@ def constants(machine: Machine) -> list[str]:
 def _sizes(value: float | Mapping[int, float]) -> str:
     """Return a constant, at each size that it is known at."""
     if isinstance(value, Mapping):
-        return " ".join(f"{_size(size)}:{each:.3g}" for size, each in sorted(value.items()))
-    return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
+        return " ".join(f"{_size(size)}:{_sizes(each)}" for size, each in sorted(value.items()))
+    return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
 
 
 def _size(size: int) -> str:
-    """Return a size, in powers of 1024 where it is one.
+    """Return a size to three digits; a large one, which is of bytes, in powers of 1024.
 
-    >>> _size(1000), _size(1 << 10), _size(1 << 21)
-    ('1000', '1024', '2Mi')
+    >>> _size(1000), _size(1 << 14), _size((1 << 21) + 68)
+    ('1000', '16Ki', '2Mi')
     """
-    return f"{size >> 20}Mi" if size >= 1 << 20 and not size % (1 << 20) else str(size)
+    units = ((1 << 20, "Mi"), (1 << 10, "Ki")) if size >= 1 << 14 else ()
+    return next((f"{size / unit:.3g}{name}" for unit, name in units if size >= unit), str(size))
 
 
 def _taken(plan: Plan) -> list[str]:
     if plan.chosen is not None:
         return [f"{plan.chosen.method} {_says(plan.chosen)}. {_next(plan, plan.chosen)}"]
-    rows = [(" and ".join(_MORE[limit] for limit in near.limits), *_cells(near.candidate)) for near in plan.nearest]
-    head = ("what gives way", *_HEAD)
-    return ["This cannot be had. The nearest that can:", "", *aligned([head, *rows], left=(0, 1, 2)), ""]
+    rows = [
+        (" and ".join(_MORE[limit] for limit in near.limits), *_cells(near.candidate), _from(plan.wish, near.candidate))
+        for near in plan.nearest
+    ]
+    head = ("what gives way", *_HEAD, "")
+    return ["This cannot be had. The nearest that can:", "", *aligned([head, *rows], left=(0, 1, 2, 7)), ""]
+
+
+def _from(wish: Wish, candidate: Candidate) -> str:
+    """Return which limit of memory a candidate is sure to keep, where that is more than was asked and is expected."""
+    said = _too_much(wish, candidate) if "memory" in missed(wish, candidate) else ""
+    return "" if said == _MISSED["memory"] else said
 
 
 def _says(candidate: Candidate) -> str:

@@ -82,9 +82,10 @@ class Facts:
     `copies` is the share of rows that equal an earlier one. `features` and `text_bytes` are means per document;
     `corpus` is what else is known of documents.
 
-    Of what is asked of an index: `nearest` is how far the k-th nearest row of a query is, `background` how far any two
-    rows are apart; `volatile` says whether queries come with the sums behind their bits; `probed` is what was measured
-    of probes: header bits, probes, recall.
+    Of what is asked of an index: `nearest` is how far the k-th nearest row of a query is, `tied` how many rows are as
+    far beside the k, for each of these; `background` is how far any two rows are apart; `volatile` says
+    whether queries come with the sums behind their bits; `probed` is what was measured of probes: header bits, probes,
+    recall.
     """
 
     counted: bool = False
@@ -96,6 +97,7 @@ class Facts:
     matches: float | None = None
     copies: float = 0.0
     nearest: Spread | None = None
+    tied: float | None = None
     background: Spread | None = None
     volatile: bool = False
     probed: tuple[tuple[int, int, float], ...] = ()

@@ -16,7 +16,8 @@ from sosie.storage.size import show_size
 class Outcome:
     """A method as it was chosen: the recall that was asked, predicted and measured; seconds and bytes of memory.
 
-    What is None was not predicted, or nobody looked. The bytes are those of the whole process at its peak.
+    What is None was not predicted, or nobody looked. The bytes are those of the whole process at its peak. `work` has
+    counters as they were predicted, and as they were counted in the end.
 
     >>> print(Outcome(method="window", asked=0.95, predicted=0.958, measured=0.953, predicted_seconds=41, seconds=37))
     asked .95, predicted .958, measured .953; predicted 41 s, took 37 s
@@ -31,6 +32,7 @@ class Outcome:
     seconds: float | None = None
     predicted_bytes: int | None = None
     bytes: int | None = None
+    work: Mapping[str, tuple[float, int | None]] | None = None
 
     @classmethod
     def of(
@@ -41,6 +43,7 @@ class Outcome:
         measured: float | None = None,
         seconds: float | None = None,
         bytes: int | None = None,
+        work: Mapping[str, tuple[float, int | None]] | None = None,
     ) -> Outcome:
         """Return what was expected of a candidate beside what happened."""
         expected = candidate.estimate
@@ -54,6 +57,7 @@ class Outcome:
             seconds=seconds,
             predicted_bytes=PROGRAM + expected.bytes.heap,
             bytes=bytes,
+            work=work,
         )
 
     def __str__(self) -> str:

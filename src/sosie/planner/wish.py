@@ -11,7 +11,7 @@ Task = Literal["dedup", "join", "search", "batch", "link"]
 MEASURES = ("jaccard", "cosine", "containment")
 WEIGHTINGS = ("binary", "tf", "tf-idf", "bm25")
 MOST_ROWS = 10**13  # more is on no machine, and on no cluster that this planner knows
-MOST_BITS = 10**6
+MOST_BITS = 1 << 14  # of signatures; wider ones no index takes
 # The numbers of a wish that are whole, with the least and the most that each may be.
 _WHOLE = (
     *(("rows", 1, MOST_ROWS), ("others", 0, MOST_ROWS), ("bits", 1, MOST_BITS), ("radius", 0, MOST_BITS)),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sosie.errors import UsageError
 from sosie.features.phrases import Phrases
+from sosie.index.registry import AUTO
 from sosie.search.windows import Windows
 from sosie.signatures.registry import method_named
 
@@ -37,7 +38,7 @@ class Task:
 
 TASKS = {
     "search": Task("find documents by some of their words", WORDS, WORDS, Signed(1, 1024, "tf-idf")),
-    "duplicates": Task("find near-duplicates of whole documents", "simhash", "flat"),
+    "duplicates": Task("find near-duplicates of whole documents", "simhash", AUTO),
     "passages": Task("find where a part of a text is", WORDS, WORDS, Signed(1, 1024, "tf-idf"), Windows(100, 50)),
 }
 

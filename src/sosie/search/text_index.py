@@ -17,9 +17,10 @@ from sosie.errors import MismatchError, UsageError
 from sosie.features.phrases import Phrases
 from sosie.features.shingles import Shingles
 from sosie.index.answers import lowest, nearest, without_self
+from sosie.index.auto import Asking, Chosen, choose_index
 from sosie.index.hamming import HammingIndex
 from sosie.index.keys import KeyIndex
-from sosie.index.registry import KINDS, check_kind, kind_of, make_index
+from sosie.index.registry import AUTO, KINDS, check_kind, kind_of, make_index
 from sosie.index.words import WordIndex
 from sosie.search.entries import Entries, Form, sign_entries
 from sosie.search.estimates import AnyIndex, Reader, estimated_similarity, margin_of_error
@@ -66,17 +67,35 @@ class TextIndex:
         self.index = index
         self.texts = texts
         self.places = places
+        self.chosen: Chosen | None = None
         self._signer = signer
         self._lock = threading.Lock()
 
     @classmethod
     def build(
-        cls, entries: Entries, signer: Reader | None, kind: str = "flat", options: Mapping[str, Any] | None = None
+        cls,
+        entries: Entries,
+        signer: Reader | None,
+        kind: str | Chosen = AUTO,
+        options: Mapping[str, Any] | None = None,
     ) -> TextIndex:
-        """Build an index of a kind, with the options of that kind (see `index.registry`), of entries."""
-        check_kind(kind, holds=_HELD[type(entries.signed)], options=options or {})
+        """Build an index of a kind, with the options of that kind (see `index.registry`), of entries.
+
+        The kind "auto" is the one that holds them; of signatures, the one that is the fastest for what will be asked
+        (see `index.auto`): the nearest rows or, with the option `radius`, all within it. `chosen` says which, and why.
+        """
         texts = None if entries.texts is None else Texts([entries.texts])
-        return cls(make_index(kind, entries.signed, options or {}), signer, texts, entries.places)
+        if not isinstance(kind, Chosen):
+            held = _HELD[type(entries.signed)]
+            check_kind(kind, holds=held, options=options or {})
+            if kind != AUTO or not isinstance(entries.signed, Signatures):
+                made = make_index(held if kind == AUTO else kind, entries.signed, options or {})
+                return cls(made, signer, texts, entries.places)
+            kind = choose_index(entries.signed, Asking(radius=(options or {}).get("radius")))
+        assert isinstance(entries.signed, Signatures), "kinds are chosen for signatures"
+        index = cls(kind.index(entries.signed), signer, texts, entries.places)
+        index.chosen = kind
+        return index
 
     @classmethod
     def of(
@@ -85,20 +104,22 @@ class TextIndex:
         ids: Any = None,
         *,
         task: str = "search",
+        kind: str | None = None,
         keep_texts: bool = False,
         threads: int | None = None,
     ) -> TextIndex:
         """Build an index of texts in memory, or of a `Source`, for a task: "search", "duplicates" or "passages".
 
         "search" finds texts by some of their words, "duplicates" those that are near as a whole, and "passages" where
-        in a text it is. Texts without words are no rows.
+        in a text it is. Texts without words are no rows. The `kind` follows from the task; of signatures it is "auto",
+        the one that suits the rows best.
         """
         chosen, reader = task_named(task), reader_for(task)
         form = Form(words=isinstance(reader, Phrases), windows=chosen.windows, texts=keep_texts)
         with tempfile.TemporaryDirectory(prefix="sosie-") as scratch:
             room = Room(scratch, threads=threads)
             entries = sign_entries(_source(texts, ids).batches(threads), reader, form, room)
-            return cls.build(entries, reader, chosen.kind)
+            return cls.build(entries, reader, kind or chosen.kind)
 
     def __len__(self) -> int:
         return len(self.index)

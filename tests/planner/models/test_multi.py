@@ -1,5 +1,5 @@
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -27,10 +27,7 @@ def test_lists_are_as_long_as_predicted(bits, tables, radius):
     rng = np.random.default_rng(0)
     rows, queries = rng.integers(0, 2, (3000, bits)), rng.integers(0, 2, (200, bits))
     edges = np.cumsum([0, *widths(bits, tables)])
-    apart = [
-        (queries[:, None, low:high] != rows[None, :, low:high]).sum(axis=2)
-        for low, high in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    apart = [(queries[:, None, low:high] != rows[None, :, low:high]).sum(axis=2) for low, high in pairwise(edges)]
     read = sum(np.count_nonzero(apart[number % tables] == number // tables) for number in range(radius + 1))
     predicted = candidates(len(rows), bits, tables, radius) * len(queries)
     assert read == pytest.approx(predicted, rel=0.02)
@@ -42,7 +39,7 @@ def test_a_row_is_seen_as_early_as_predicted(bits, tables, distance):
     edges = np.cumsum([0, *widths(bits, tables)])
     flipped = np.zeros((20_000, bits), np.int64)
     np.put_along_axis(flipped, np.argsort(rng.random(flipped.shape), axis=1)[:, :distance], 1, axis=1)
-    parts = np.stack([flipped[:, low:high].sum(axis=1) for low, high in zip(edges[:-1], edges[1:], strict=True)], 1)
+    parts = np.stack([flipped[:, low:high].sum(axis=1) for low, high in pairwise(edges)], 1)
     first = (parts * tables + np.arange(tables)).min(axis=1)
     for number in range(distance + 2):
         predicted = chance_at_step(bits, tables, distance, number)

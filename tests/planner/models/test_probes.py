@@ -47,7 +47,7 @@ def test_recall_without_volatility_is_as_often_as_drawn(header, distance, most):
 
 @pytest.mark.parametrize(("bits", "header", "most"), ((64, 16, 3), (64, 20, 8), (128, 12, 3)))
 def test_recall_by_volatility_is_as_often_as_drawn(bits, header, most):
-    """Pairs of sums with all kinds of cosines are drawn, and the sets of the smallest sums are tried one after the other."""
+    """Pairs of sums with all kinds of cosines are drawn, and sets of the smallest sums are tried one by one."""
     rng, limit = np.random.default_rng(1), 64
     sums = rng.standard_normal((20_000, bits))
     cosine = np.cos(np.pi * rng.uniform(0, 0.15, (len(sums), 1)))

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from sosie.planner.models.slices import (
     lists_read,
     postings_read,
     score_chances,
+    score_chances_at,
     slice_collision,
     slice_widths,
     width_for,
@@ -24,7 +27,7 @@ def test_slices_are_those_of_the_index(bits, width):
 def apart(bits, width, flipped):
     """Return in how many bits each slice differs."""
     edges = np.cumsum([0, *slice_widths(bits, width)])
-    return np.stack([flipped[:, low:high].sum(axis=1) for low, high in zip(edges[:-1], edges[1:], strict=True)], 1)
+    return np.stack([flipped[:, low:high].sum(axis=1) for low, high in pairwise(edges)], 1)
 
 
 def with_flips(bits, distance, count):
@@ -64,6 +67,20 @@ def test_scores_are_as_frequent_as_predicted(flipped):
     assert np.allclose(predicted, np.bincount(scores, minlength=len(predicted)) / len(scores), atol=0.01)
     agree = np.mean(differ[:, 0] == 0)
     assert slice_collision(flipped, sizes[0]) == pytest.approx(agree, abs=0.01)
+
+
+@pytest.mark.parametrize(("bits", "tolerance"), ((60, 0.012), (288, 0.012), (1024, 0.015)))
+@pytest.mark.parametrize("share", (0.05, 0.25))
+def test_scores_at_a_distance_are_as_frequent_as_predicted(bits, tolerance, share):
+    width, breadth, distance = 12, 1, round(share * bits)
+    sizes, differ = (
+        np.array(slice_widths(bits, width)),
+        apart(bits, width, with_flips(bits, distance, 8_000)),
+    )
+    scores = np.where(differ <= breadth, sizes - differ, 0).sum(axis=1)
+    predicted = np.cumsum(score_chances_at(bits, width, breadth, distance))
+    observed = np.cumsum(np.bincount(scores, minlength=len(predicted)) / len(scores))
+    assert predicted[-1] == pytest.approx(1) and np.max(np.abs(predicted - observed)) < tolerance
 
 
 def test_the_width_grows_by_a_bit_for_each_doubling():

@@ -16,7 +16,7 @@ from sosie.shown import as_json
 from sosie.storage.output_file import output_file
 
 # Each has `measure(threads)`, which returns the constants of its subject by their names.
-FAMILIES = tuple(f"sosie.jobs.planning.measure_{subject}" for subject in ("search", "joins", "documents"))
+FAMILIES = tuple(f"sosie.jobs.planning.measure_{subject}" for subject in ("threads", "search", "joins", "documents"))
 _log = logging.getLogger("sosie")
 
 

@@ -17,7 +17,8 @@ _RUN = 64  # so many adjoining ones at a time: rows of files are read by the pag
 _SOUGHT = 1 << 10  # rows that are held against them, at most
 _FEW = 1 << 13  # rows of a first look,
 _ENOUGH = 1 << 14  # and pairs found in it that are enough: there would be too many in all
-_SORTED = 1 << 16  # rows from which it is told how bits are shared,
+_SORTED = 1 << 16  # rows from which it is told how bits are shared, at most,
+_BY_BITS = 1 << 18  # one for so many bits that are compared otherwise,
 _DRAWS = 4  # in so many orders of the bits
 _STEP = 4  # bits from one number of them to the next
 _SURE = 20  # pairs that share so many bits; fewer tell nothing
@@ -44,7 +45,7 @@ def facts_of_signatures(
     """
     if others is not None and others.bits != signatures.bits:
         raise MismatchError(f"signatures of {signatures.bits} and {others.bits} bits are not compared")
-    sharing = sharing_of(signatures, others)
+    sharing = sharing_of(signatures, others, min(max(most // _BY_BITS, _FEW), _SORTED))
     if (radius is None and k is None) or not len(signatures) or (others is not None and not len(others)):
         return Facts(counted=True, sharing=sharing)
     sought = _chosen(len(signatures if others is None else others), min(_SOUGHT, most // (_FEW * signatures.bits)), 1)
@@ -103,17 +104,20 @@ class _Found:
         )
 
 
-def sharing_of(signatures: Signatures, others: Signatures | None = None) -> tuple[tuple[int, float], ...]:
+def sharing_of(
+    signatures: Signatures, others: Signatures | None = None, count: int = _SORTED
+) -> tuple[tuple[int, float], ...]:
     """Return how many times more often than by chance two rows agree in 4, 8, 12, ... bits, as far as a sample tells.
 
-    The bits are the leading ones of several orders drawn at random. With others, pairs are of one row of each.
+    The sample has so many rows at most. The bits are the leading ones of several orders drawn at random. With others,
+    pairs are of one row of each.
 
     >>> words = np.random.default_rng(0).integers(0, 2**64, 4000, dtype=np.uint64)
     >>> half = words & np.uint64(0xFFFFFFFF)  # half of the bits are the same in all rows, and tell nothing
     >>> round(sharing_of(Signatures(words))[1][1], 1), sharing_of(Signatures(half))[1][1] > 8
     (1.0, True)
     """
-    sides = [side.words[_chosen(len(side), _SORTED, _RUN)] for side in (signatures, others) if side is not None]
+    sides = [side.words[_chosen(len(side), count, _RUN)] for side in (signatures, others) if side is not None]
     sides = [read_only(np.ascontiguousarray(words)) for words in sides]
     first, last = (len(sides[0]), len(sides[-1]))
     pairs = first * last if len(sides) > 1 else first * (first - 1) / 2

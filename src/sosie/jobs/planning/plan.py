@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
-from sosie.errors import UsageError
+from sosie.errors import DataError, UsageError
 from sosie.parallel import thread_count
 from sosie.planner.amounts import as_count, as_seconds
 from sosie.planner.choose import choose
@@ -14,7 +14,7 @@ from sosie.planner.facts import Facts
 from sosie.planner.machine import PROGRAM, load_machine
 from sosie.planner.plan import Plan
 from sosie.planner.wish import Task, Wish
-from sosie.report.timing import Progress
+from sosie.report.timing import Silent
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import as_size, show_size
 
@@ -97,7 +97,7 @@ class Planning:
     memory: int | str | None = None
     time: float | str | None = None
 
-    def run(self, documents: Any = None, *, threads: int | None = None, progress: Progress | None = None) -> Plan:
+    def run(self, documents: Any = None, *, threads: int | None = None) -> Plan:
         """Return the plan; `documents` are what a `Source` is made of, signatures, or the path where some are saved."""
         memory = as_size(self.memory)
         if memory is not None and memory <= PROGRAM:
@@ -107,30 +107,46 @@ class Planning:
         if memory is None:
             memory = physical_memory()
             notes = (f"{show_size(memory)} is the memory of this machine; another limit is said as memory.",)
-        rows = None if self.rows is None else as_count("rows", self.rows)
         if documents is None:
+            rows = None if self.rows is None else as_count("rows", self.rows)
             wish, facts = self.wish(rows, self.bits, memory, threads), Facts()
         else:
-            wish, facts = self._read(documents, rows, memory, threads, progress)
+            given = import_module("sosie.jobs.planning.given").take(documents)  # loads Numba
+            of = self._of_signatures if hasattr(given, "words") else self._of_documents
+            wish, facts = of(given, memory, threads)
         return replace(choose(wish, facts, load_machine()), notes=notes)
 
-    def _read(
-        self, documents: Any, rows: int | None, memory: int, threads: int | None, progress: Progress | None
-    ) -> tuple[Wish, Facts]:
-        """Return what is asked of documents or of signatures, and what is known of them."""
-        given = import_module("sosie.jobs.planning.given").take(documents)  # loads Numba
-        if hasattr(given, "words"):
-            return self._of_signatures(given, rows, memory, threads)
-        raise NotImplementedError
+    def _of_documents(self, given: Any, memory: int, threads: int | None) -> tuple[Wish, Facts]:
+        """Return what is asked of documents, and what a sample of them says."""
+        self._refuse("documents", rows=self.rows, bits=self.bits)
+        if self._task(None) in _OF_SIGNATURES:
+            raise UsageError(f"a {self._task(None)} is of signatures: sign the documents first (sosie sign)")
+        wish = self.wish(1, None, memory, threads)  # refuses what makes no sense before anything is read
+        import_module("sosie.jobs.warm").prepare("plan documents", progress=Silent(), threads=threads)
+        counted = import_module("sosie.jobs.planning.of_documents").facts_of_documents
+        asked: dict[str, Any] = {} if self.shingles is None else {"shingles": self.shingles}
+        asked |= {"threshold": SIMILARITY if self.similarity is None else self.similarity}
+        facts: Facts = counted(given, similarity=self.measure, weighting=self.weighting, threads=threads, **asked)
+        there = facts.corpus.documents if facts.corpus is not None else 0
+        if not there:
+            raise DataError("there are no documents, so there is nothing to plan: check the input")
+        return replace(wish, rows=there), facts
 
-    def _of_signatures(self, given: Any, rows: int | None, memory: int, threads: int | None) -> tuple[Wish, Facts]:
-        for name, value in (("rows", rows), ("bits", self.bits)):
-            if value is not None:
-                raise UsageError(f"{name}: the signatures say that themselves: leave it out")
+    def _of_signatures(self, given: Any, memory: int, threads: int | None) -> tuple[Wish, Facts]:
+        """Return what is asked of signatures, and what a sample of them says."""
+        self._refuse("signatures", rows=self.rows, bits=self.bits)
+        if not len(given):
+            raise DataError("there are no signatures, so there is nothing to plan: check the input")
         wish = self.wish(len(given), given.bits, memory, threads)
+        import_module("sosie.jobs.warm").prepare("plan signatures", progress=Silent(), threads=threads)
         counted = import_module("sosie.jobs.planning.of_signatures").facts_of_signatures
         facts: Facts = counted(given, radius=wish.radius, k=wish.k, threads=threads)
         return wish, facts
+
+    @staticmethod
+    def _refuse(given: str, **said: Any) -> None:
+        for name in (name for name, value in said.items() if value is not None):
+            raise UsageError(f"{name}: the {given} say that themselves: leave it out")
 
     def wish(self, rows: int | None, bits: int | None, memory: int, threads: int | None) -> Wish:
         """Return what is asked of so many rows, of signatures or of documents; contradictions are refused."""
@@ -185,6 +201,8 @@ class Planning:
             raise UsageError(f"{name} is for signatures, and a {task} is of documents: leave it out")
         if task in _HELD and self.queries is None:
             raise UsageError(f"a {task} needs the number of {_HELD[task]}: say so with queries, as in 1000")
+        if self.queries is not None and task in _HELD and as_count("queries", self.queries) < 1:
+            raise UsageError(f"a {task} needs at least 1 of {_HELD[task]}, got queries {self.queries!r}")
         if self.single and task != "search":
             raise UsageError(f"single is for queries of a search, one after the other; a {task} has none")
 

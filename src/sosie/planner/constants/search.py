@@ -32,6 +32,7 @@ SEARCH: dict[str, Constant] = {
     "fresh": Constant("a byte of memory that was not used before", 0.6),
     "planes.row": Constant("a row turned into bit planes, by bits", {64: 6, 256: 14, 1024: 60}),
     "blocks.call": Constant("a call of a search by block tables", 50_000),
+    "blocks.query": Constant("a query of a search by block tables", 40),
     "blocks.lookup": Constant(
         "a look-up in a block table, by bytes of the table", {1 << 17: 38, 1 << 21: 42, 1 << 24: 50, 1 << 28: 110}
     ),

@@ -121,7 +121,8 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
     looked = 0.0 if asked.k is None and share else 1.0
     compared = sum(rows * 2.0 ** -min(width, addresses) * facts.factor(min(width, addresses)) for width in widths)
     told = at_most(64, 0.5, radius) if bits > 64 else 0.0
-    look = len(widths) * machine.ns("blocks.lookup", size) + compared * machine.ns("blocks.row")
+    look = machine.ns("blocks.query") + len(widths) * machine.ns("blocks.lookup", size)
+    look += compared * machine.ns("blocks.row")
     look += compared * told * machine.ns("multi.fetch", bits) + asked.matches * (1 - share) * machine.ns("match")
     scanned = flat.scanning(asked, machine, share, share * asked.together, asked.farther(radius)) if share else 0.0
     seconds = asked.seconds(machine, "blocks.call", looked * look) + asked.queries * scanned / 1e9

@@ -17,7 +17,7 @@ from sosie.planner.wish import Wish
 BLOCK = 512  # rows whose planes lie together
 UNIT = 32  # planes: their number is a multiple of that
 TILE = 64  # queries that share a pass over the rows
-_CHUNK = 512  # planes that are counted before it is asked whether a row can be near
+CHUNK = 512  # planes that are counted before it is asked whether a row can be near
 _WIDEST = 16384  # bits
 
 
@@ -63,10 +63,10 @@ def least_room(rows: int, bits: int) -> int:
     return rows * planes_of(bits) // 8
 
 
-def workers(planes: int, blocks: int, threads: int) -> int:
+def workers_for(planes: int, blocks: int, threads: int) -> int:
     """Return how many threads are worth starting to count so many planes in each of some blocks.
 
-    >>> workers(64, 100, 8), workers(64 * 64, 10_000, 8)
+    >>> workers_for(64, 100, 8), workers_for(64 * 64, 10_000, 8)
     (1, 8)
     """
     return min(threads, 1 + planes * blocks // WORTH_A_THREAD)
@@ -79,10 +79,10 @@ def counted_share(bits: int, bound: float) -> float:
     (0.5, 1.0, 1.0)
     """
     planes, counted, chance = planes_of(bits), 0.0, 1.0
-    for first in range(0, planes, _CHUNK):
+    for first in range(0, planes, CHUNK):
         if first:
             chance *= 1 - (1 - at_most(first, 0.5, math.floor(bound))) ** BLOCK
-        counted += chance * min(_CHUNK, planes - first)
+        counted += chance * min(CHUNK, planes - first)
     return counted / planes
 
 
@@ -98,7 +98,7 @@ def scanning(asked: Asked, machine: Machine, queries: float, together: float, bo
     else:
         found = asked.k * (1 + math.log(max(rows / asked.k, 1))) * machine.ns("scan.take")
     blocks = blocks_of(rows, BLOCK)
-    threads = workers(math.ceil(together) * planes_of(bits), blocks, asked.wish.threads)
+    threads = workers_for(math.ceil(together) * planes_of(bits), blocks, asked.wish.threads)
     return queries * (machine.ns("scan.query") + max(counting, reading) / machine.speedup(threads) + found)
 
 

@@ -94,10 +94,11 @@ class _Look:
 
 
 class _Step(NamedTuple):
-    """What a step looks up: values, rows in their lists, and the price that it is thought to have."""
+    """What a step looks up: values, rows in their lists, those looked at in full, and the price that is expected."""
 
     values: int
     entries: float
+    fetched: float
     price: int
 
 
@@ -105,17 +106,19 @@ def _look(asked: Asked, tables: int, bound: int) -> _Look:
     """Go as far as a search goes that has to see all rows up to a distance, with lists of mean length."""
     rows, bits, of = asked.rows, asked.bits, widths(asked.bits, tables)
     several = bits > _WORD
-    # Until k rows were met every row of a list is of interest, and so is looked up in full.
-    fetching = several and (asked.k is not None or bound >= TELLING)
-    told = at_most(_WORD, 0.5, bound) if several else 0.0
+    near = at_most(_WORD, 0.5, bound) if several else 0.0
     left, last, steps = patience(rows, flat.planes_of(bits)), min(bound, tables * (max(of) + 1) - 1), list[_Step]()
     for number in range(last + 1):
         flips, table = divmod(number, tables)
         values = math.comb(of[table], flips)
+        # Before any row was met every row of a list is of interest, and so is looked at in full.
+        fetching = several and (bound >= TELLING or (asked.k is not None and number == 0))
         price = values * (PROBE + (FETCH if fetching else COMPARE) * (rows >> of[table]))
         if price > left:
             break
-        steps.append(_Step(values, values * rows * 2.0 ** -of[table] * asked.facts.factor(of[table]), price))
+        entries = values * rows * 2.0 ** -of[table] * asked.facts.factor(of[table])
+        fetched = 0.0 if not several else entries if asked.k is not None and number == 0 else near * entries
+        steps.append(_Step(values, entries, fetched, price))
     stopped = len(steps) <= last
     if asked.k is None and (stopped or sum(each.price for each in steps) > left):
         return _Look(given_up=True)
@@ -124,10 +127,9 @@ def _look(asked: Asked, tables: int, bound: int) -> _Look:
         if left < 0 or each.price > left:
             look.given_up = True
             break
-        fetched = each.entries * told
-        left -= int(PROBE * each.values + COMPARE * each.entries + (FETCH * fetched if several else 0))
+        left -= int(PROBE * each.values + COMPARE * each.entries + FETCH * each.fetched)
         look.lookups, look.entries = look.lookups + each.values, look.entries + each.entries
-        look.fetched += fetched
+        look.fetched += each.fetched
     return look
 
 

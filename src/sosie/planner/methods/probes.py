@@ -11,7 +11,7 @@ import numpy as np
 
 from sosie.planner.asked import Asked
 from sosie.planner.estimate import Bytes, Candidate, Estimate
-from sosie.planner.facts import F64, Facts
+from sosie.planner.facts import Facts
 from sosie.planner.machine import Machine
 from sosie.planner.methods import flat
 from sosie.planner.methods.blocks import word_bytes
@@ -21,9 +21,10 @@ from sosie.planner.wish import Wish
 LANES = 8  # rows: the words of a run are filled up to a multiple of that
 WIDEST = 30  # bits of a header
 FLIPS = 16  # sets of flips that a search tries where nothing else is said
-_FEW = 64  # sets; beyond that they come out of a heap
+FEW = 64  # sets; beyond that they come out of a heap
 _MOST = 1 << 16  # sets of flips that are worth trying, alike likely ones,
-_MOST_LIKELY = 1 << 9  # and likely ones, which are enumerated to predict what they find
+_MOST_LIKELY = 1 << 8  # and likely ones, which are enumerated to predict what they find
+_FAR = 4  # one bit in so many differs: then likely flips are hardly likelier than others
 _SHORTER = (0, 2, 4)  # bits that a header may have less than there are rows for: less memory, more rows for a probe
 
 
@@ -70,18 +71,6 @@ def sets(header: int, most: int) -> int:
     return sum(math.comb(header, flipped) for flipped in range(min(most, header) + 1))
 
 
-def recalls(asked: Asked, header: int, flips: int) -> F64:
-    """Return the recall that 0, 1, ... `flips` likely sets are expected to have; the queries say which are likely."""
-    wanted = asked.wanted.few()
-    return np.asarray(
-        sum(
-            weight * likely_recall(asked.bits, header, int(distance), _flipped(asked, header), flips)
-            for distance, weight in wanted.pairs()
-        )
-        / wanted.total
-    )
-
-
 def recall_of(asked: Asked, header: int, flips: int) -> float:
     """Return the recall that so many sets of flips are expected to have: measured where it was, else modelled."""
     known = sorted((probes, found) for bits, probes, found in asked.facts.probed if bits == header)
@@ -92,10 +81,16 @@ def recall_of(asked: Asked, header: int, flips: int) -> float:
     if flips + 1 >= sets(header, most):
         return 1.0
     if asked.facts.volatile:
-        return float(recalls(asked, header, flips)[-1])
-    wanted = asked.wanted.few()
-    expected = [(even_recall(asked.bits, header, int(at), flips, most), weight) for at, weight in wanted.pairs()]
-    return sum(found * weight for found, weight in expected) / wanted.total
+        tried = max(_MOST_LIKELY, 1 << (flips - 1).bit_length())
+        return asked.found(lambda distance: _likely(asked.bits, header, distance, most, tried, flips))
+    return asked.found(lambda distance: even_recall(asked.bits, header, distance, flips, most))
+
+
+def _likely(bits: int, header: int, distance: int, most: int, tried: int, flips: int) -> float:
+    """Return the chance of finding a row; so far away that few sets find any, the sums tell little."""
+    if _FAR * distance > bits:
+        return even_recall(bits, header, distance, flips, most)
+    return float(likely_recall(bits, header, distance, most, tried)[flips])
 
 
 def flips_for(asked: Asked, header: int, recall: float) -> int | None:
@@ -103,10 +98,7 @@ def flips_for(asked: Asked, header: int, recall: float) -> int | None:
     every = sets(header, _flipped(asked, header)) - 1
     if recall == 1.0:
         return every if every < _MOST else None
-    if asked.facts.volatile and not asked.facts.probed:
-        reached = np.flatnonzero(recalls(asked, header, min(every, _MOST_LIKELY)) >= recall)
-        return int(reached[0]) if len(reached) else None
-    few = range(min(every, _MOST) + 1)
+    few = range(min(every, _MOST_LIKELY if asked.facts.volatile else _MOST) + 1)
     flips = bisect_left(few, recall, key=lambda count: recall_of(asked, header, count))
     return int(flips) if flips < len(few) else None
 
@@ -147,7 +139,7 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
         compared = probes * rows * 2.0**-known * facts.factor(known)
         work = probes * machine.ns("probes.probe", held(rows, bits, header).disk)
         work += compared * machine.ns("probes.row", bits)
-        work += probes * machine.ns("probes.likely") * (facts.volatile and probes > _FEW)
+        work += probes * machine.ns("probes.likely") * (facts.volatile and probes > FEW)
     recall = 1.0 if complete else recall_of(asked, header, flips)
     hits = compared if asked.k is not None else asked.matches * recall
     work += machine.ns("probes.query") + hits * machine.ns("match")

@@ -21,6 +21,7 @@ from sosie.planner.models.slices import (
     lists_read,
     postings_read,
     score_chances,
+    score_chances_at,
     slice_widths,
     width_for,
 )
@@ -30,13 +31,14 @@ WIDTH = 16  # of a slice, where nothing is said,
 BREADTH, CANDIDATES = 3, 1000  # and how far a search goes
 _WIDEST = 4096  # bits of a signature
 _WIDTHS = (2, 28)
-_MANY = 256  # rows for each that was seen, up to which all rows are passed by
+MANY = 256  # rows for each that was seen, up to which all rows are passed by
 _WIDER = (-2, 0, 2)  # bits beside the width that fits the rows
 _BREADTHS = range(5)
+_LISTS = 1000  # that are worth reading in any case; beyond that no more than there are rows
 _COMPARED = (100, 1000)
 
 
-def lists_made_anew(listed: int, width: int, latest: int) -> bool:
+def made_anew(listed: int, width: int, latest: int) -> bool:
     """Say whether so many latest rows, which are in no list, are too many beside the rows and the lists there are."""
     return latest > max(listed // LATEST, (1 << width) // SPARSE)
 
@@ -75,24 +77,21 @@ def chosen_chance(asked: Asked, width: int, breadth: int, candidates: int, dista
     apart = bits / 2 if background is None else background.mean(lambda distances: distances)
     others = asked.rows * score_chances(bits, width, breadth, round(apart / bits, 3))
     above = np.cumsum(others[::-1])[::-1] - others
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         taken = np.where(above + others <= candidates, 1.0, np.clip((candidates - above) / others, 0, 1))
     taken[0] = 0.0
-    return float(score_chances(bits, width, breadth, distance / bits) @ taken)
+    return float(score_chances_at(bits, width, breadth, distance) @ taken)
 
 
 def recall_of(asked: Asked, width: int, breadth: int, candidates: int) -> float:
     """Return the recall that a search is expected to have."""
-    wanted = asked.wanted.few()
     if asked.k is None:
         slices = len(slice_widths(asked.bits, width))
         if (asked.wish.radius or 0) < (breadth + 1) * slices:
             return 1.0
-        found = [chance_seen(asked.bits, width, breadth, int(at)) * weight for at, weight in wanted.pairs()]
-    else:
-        compared = max(candidates, asked.k)
-        found = [chosen_chance(asked, width, breadth, compared, int(at)) * weight for at, weight in wanted.pairs()]
-    return sum(found) / wanted.total
+        return asked.found(lambda distance: chance_seen(asked.bits, width, breadth, distance))
+    compared = max(candidates, asked.k)
+    return asked.found(lambda distance: chosen_chance(asked, width, breadth, compared, distance))
 
 
 def settings(wish: Wish, facts: Facts) -> Iterable[Mapping[str, Any]]:
@@ -103,7 +102,9 @@ def settings(wish: Wish, facts: Facts) -> Iterable[Mapping[str, Any]]:
     fitting = width_for(asked.rows)
     for width in sorted({min(max(fitting + more, _WIDTHS[0]), _WIDTHS[1], max(asked.bits, 2)) for more in _WIDER}):
         for candidates in _COMPARED if asked.k is not None else (CANDIDATES,):
-            breadths = [each for each in _BREADTHS if each <= min(slice_widths(asked.bits, width))]
+            most = max(asked.rows, _LISTS)
+            narrowest = min(slice_widths(asked.bits, width))
+            breadths = [each for each in _BREADTHS if each <= narrowest and lists_read(asked.bits, width, each) <= most]
             reaching = (each for each in breadths if recall_of(asked, width, each, candidates) >= wish.recall)
             breadth = next(reaching, None)
             if breadth is not None:
@@ -127,7 +128,7 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
     compared = min(seen, candidates) if asked.k is not None else asked.matches
     work = machine.ns("slices.query") + lists * machine.ns("slices.list", list_bytes(rows, bits, width))
     work += postings * machine.ns("slices.posting", 2 * rows) + compared * machine.ns("slices.candidate", bits)
-    work += rows * machine.ns("slices.pass") * (_MANY * seen > rows)
+    work += rows * machine.ns("slices.pass") * (MANY * seen > rows)
     build = rows * len(widths) * machine.ns("slices.invert", 4 * rows + (4 << max(widths)))
     build = (build + held(rows, bits, width).heap * machine.ns("fresh")) / 1e9 / machine.speedup(wish.threads)
     at_once = max(asked.together // (4 * wish.threads), 1)

@@ -83,6 +83,23 @@ def random_nearest(rows: int, bits: int, k: int) -> Spread:
     return _falling([_mean_of_least(rows * share, k) / k for share in _cumulated(bits)])
 
 
+@lru_cache(maxsize=64)
+def random_ties(rows: int, bits: int, k: int) -> float:
+    """Return how many random rows are as far as the k-th nearest beside the k, for each of these.
+
+    They count as found as well as the k do: which of them are listed is chance.
+
+    >>> 0.2 < random_ties(10**6, 64, 10) < 1.0
+    True
+    """
+    total, before = 0.0, 0.0
+    for mean in (rows * _cumulated(bits)).tolist():
+        total += mean * _poisson_at_least(mean, k - 1) - before * _poisson_at_least(before, k - 1)
+        total -= (mean - before) * _poisson_at_least(before, k)
+        before = mean
+    return max(min(total, rows) / k - 1, 0.0)
+
+
 def _cumulated(bits: int) -> F64:
     return np.minimum(np.cumsum(binomial(bits, 0.5)), 1.0)
 

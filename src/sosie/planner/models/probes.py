@@ -129,20 +129,21 @@ def likely_recall(bits: int, header: int, distance: int, most: int, flips: int) 
     >>> bool(chances[64] > 0.95), even_recall(64, 20, 3, 64, 3) < 0.85
     (True, True)
     """
-    most = min(most, header, distance)
-    found, every = np.zeros((flips + 1, most + 1)), np.zeros(most + 1)
+    largest = min(most, header, distance)  # of the sets that can be the ones that flipped
+    found, every = np.zeros((flips + 1, largest + 1)), np.zeros(largest + 1)
     shares = np.random.default_rng(distance).beta(distance + 1, bits - distance + 1, _DRAWS)
     for draw, share in enumerate(shares.tolist()):
-        inside, outside, sets = _drawn(bits, header, most, flips, draw)
+        inside, outside, sets = _drawn(bits, header, min(most, header), flips, draw)
         within, beyond = (np.clip(flip_chances(sizes, share), 1e-12, 0.5) for sizes in (inside, outside))
-        odds, ways = within / (1 - within), _ways(beyond / (1 - beyond), distance)
-        weight = np.prod(1 - within) * np.prod(1 - beyond) / binomial(bits, share)[distance]
-        flipped, outer = sets.sum(axis=1, dtype=np.int64), weight * ways[distance - np.arange(most + 1)]
-        here = np.zeros_like(found)
-        here[np.arange(len(sets)), flipped] = np.exp(sets @ np.log(odds)) * outer[flipped]
+        outer = _flips(beyond, distance)[distance - np.arange(largest + 1)] / binomial(bits, share)[distance]
+        flipped, here = sets.sum(axis=1, dtype=np.int64), np.zeros_like(found)
+        can = np.flatnonzero(flipped <= largest)
+        none = np.log1p(-within).sum()
+        here[can, flipped[can]] = np.exp(sets[can] @ np.log(within / (1 - within)) + none) * outer[flipped[can]]
         found += np.cumsum(here, axis=0)
-        every += _ways(odds, most) * outer
-    return np.asarray(found / every @ drawn(header, bits - header, distance)[: most + 1])
+        every += _flips(within, largest) * outer
+    parts = np.divide(found, every, out=np.zeros_like(found), where=every > 0)
+    return np.asarray(np.minimum(parts @ drawn(header, bits - header, distance)[: largest + 1], 1.0))
 
 
 @lru_cache(maxsize=64)
@@ -158,13 +159,14 @@ def _drawn(bits: int, header: int, most: int, flips: int, draw: int) -> tuple[F6
     return inside, sizes[header:], sets
 
 
-def _ways(odds: F64, most: int) -> F64:
-    """Return the sums of the products of 0, 1, ... `most` of the odds."""
-    ways = np.zeros(most + 1)
-    ways[0] = 1.0
-    for each in odds.tolist():
-        ways[1:] += each * ways[:-1]
-    return ways
+def _flips(chances: F64, most: int) -> F64:
+    """Return the chances that 0, 1, ... `most` bits flip, each with its own chance."""
+    flips = np.zeros(most + 1)
+    flips[0] = 1.0
+    for each in chances.tolist():
+        flips[1:] = (1 - each) * flips[1:] + each * flips[:-1]
+        flips[0] *= 1 - each
+    return flips
 
 
 def likeliest_sets(costs: list[float], most: int, count: int) -> Iterator[tuple[int, ...]]:

@@ -6,12 +6,16 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sosie.planner.facts import F64
 from sosie.planner.models.cuts import widths
 from sosie.planner.models.distances import binomial
 
+I64 = NDArray[np.int64]
+Complex = NDArray[np.complex64]
 DENSITY = 4  # log2 of the rows for each value of a slice: 2^20 rows and slices of 16 bits (TOPK 3)
+_DEVIATIONS = 10  # from the mean, on both sides together
 
 
 def slice_widths(bits: int, width: int) -> list[int]:
@@ -94,9 +98,46 @@ def score_chances(bits: int, width: int, breadth: int, flipped: float) -> F64:
     """
     total = np.ones(1)
     for each in slice_widths(bits, width):
-        chances, gains = binomial(each, flipped), np.zeros(each + 1)
-        seen = np.arange(min(breadth, each) + 1)
-        gains[each - seen] = chances[seen]
-        gains[0] += 1 - gains.sum()
-        total = np.convolve(total, gains)
+        gains, chances = _gains(each, breadth), binomial(each, flipped)
+        total = np.convolve(total, np.bincount(gains, chances, each + 1))
     return total
+
+
+@lru_cache(maxsize=1024)
+def score_chances_at(bits: int, width: int, breadth: int, distance: int) -> F64:
+    """Return the chances of each score of a row exactly so many bits away, if these bits are anywhere.
+
+    They come out of the generating function of scores and distances, which is a product over the slices.
+
+    >>> chances = score_chances_at(16, 8, 0, 1)
+    >>> np.flatnonzero(chances.round(5)).tolist(), round(float(score_chances_at(16, 8, 0, 16)[0]), 5)
+    ([8], 1.0)
+    """
+    flipped = min(max(distance / bits, 0.5 / bits), 1 - 0.5 / bits)
+    # Distances that far apart are not confused: they are many standard deviations away.
+    wrapped = min(bits + 1, max(64, math.ceil(_DEVIATIONS * math.sqrt(bits * flipped * (1 - flipped)))))
+    scores, distances = (np.exp(2j * np.pi * np.arange(size) / size) for size in (bits + 1, wrapped))
+    scores = scores[: bits // 2 + 1]  # the others are their conjugates, the chances being real
+    product = np.ones((len(scores), wrapped), np.complex64)
+    for each, count in zip(*np.unique(slice_widths(bits, width), return_counts=True), strict=True):
+        chances, gains = binomial(int(each), flipped), _gains(int(each), breadth)
+        slice_of = np.zeros_like(product)
+        for flips, (chance, gain) in enumerate(zip(chances.tolist(), gains.tolist(), strict=True)):
+            term = (chance * distances**flips).astype(np.complex64)
+            slice_of += (scores**gain).astype(np.complex64)[:, None] * term if gain else term
+        product *= _power(slice_of, int(count))
+    at = (product * (distances ** -(distance % wrapped)).astype(np.complex64)).sum(axis=1)
+    chances = np.maximum(np.fft.irfft(at.conj().astype(np.complex128), bits + 1), 0.0)
+    return np.asarray(chances / chances.sum())
+
+
+def _power(base: Complex, exponent: int) -> Complex:
+    """Return a whole power, by squaring."""
+    half = np.ones_like(base) if exponent < 2 else _power(base, exponent // 2)
+    return half * half * base if exponent % 2 else half * half
+
+
+def _gains(width: int, breadth: int) -> I64:
+    """Return by how much a row gains that is seen at 0, 1, ... bits of a slice."""
+    flips = np.arange(width + 1)
+    return np.where(flips <= breadth, width - flips, 0)
