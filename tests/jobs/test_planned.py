@@ -96,6 +96,17 @@ def test_any_recall_between_is_answered(recall):
         assert found.candidate.estimate.recall >= min(recall, 0.99)
 
 
+def test_the_choice_does_not_depend_on_threads():
+    job = Deduplicator(recall=0.9)
+    for rows in (10**3, 10**5, 10**7):
+        found = [
+            chosen(job, wish_of(job, rows, threads=threads), Facts(features=80.0), Machine()) for threads in (1, 2, 64)
+        ]
+        assert len({(each.candidate.method, str(each.candidate.parameters)) for each in found}) == 1
+        assert found[0].candidate.estimate.seconds > found[2].candidate.estimate.seconds
+        assert all(each.plan.chosen is each.candidate is each.plan.candidates[0] for each in found)
+
+
 def test_containment_and_weights_by_what_can_tell_them(table):
     for asked, methods in (
         ({"similarity": "containment"}, {"exact"}),
