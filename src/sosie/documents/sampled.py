@@ -75,8 +75,8 @@ def sample_documents(reading: Reading, budget: int = BUDGET, threads: int | None
     >>> sampled.texts.to_pylist(), sampled.documents, sampled.is_whole
     (['a rose', 'is a rose'], 2, True)
     """
-    looks = _Looks(reading, budget)
     columns = replace(reading.columns, id=None, id_type=None, order=None, order_type=None)
+    looks = _Looks(reading, columns.names, budget)
     decode = partial(decode_piece, columns=columns, room=room_for_text(None), turn=Lock())
     texts: list[Any] = [pa.array([], pa.large_string())]
     for number, records in ordered_map(decode, looks.pieces(), threads):
@@ -95,8 +95,8 @@ def sample_documents(reading: Reading, budget: int = BUDGET, threads: int | None
 class _Looks:
     """Where inputs are looked at, and what is seen there."""
 
-    def __init__(self, reading: Reading, budget: int) -> None:
-        self.inputs, self.names, self.size = reading.inputs, reading.columns.names, max(budget // PLACES, 1)
+    def __init__(self, reading: Reading, names: list[str] | None, budget: int) -> None:
+        self.inputs, self.names, self.size = reading.inputs, names, max(budget // PLACES, 1)
         sizes = np.array([_size(place) for place in self.inputs], np.float64)
         self.whole = bool(sizes.sum() <= budget and all(place.compression is None for place in self.inputs))
         self.seen = {number: _Seen() for number in range(len(self.inputs))} if self.whole else _spread(sizes)

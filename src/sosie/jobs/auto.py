@@ -7,13 +7,14 @@ is sure to keep to is in `sosie/planner/memory.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sosie.errors import UsageError
 from sosie.features.weighting import FITTED as FITTED
 from sosie.jobs.parameters import DedupParameters
-from sosie.matches.candidates import Exact, Identical, Method
+from sosie.matches.candidates import Exact, Identical
+from sosie.matches.candidates import Method as DedupMethod
 from sosie.matches.join import SignatureJoin
 from sosie.planner.choose import choose
 from sosie.planner.constants.documents import FIXED_BYTES as FIXED_BYTES
@@ -26,7 +27,7 @@ from sosie.planner.memory import in_memory as in_memory
 from sosie.planner.memory import list_bytes as lists_of
 from sosie.planner.methods import exact, minhash, simhash
 from sosie.planner.plan import Plan
-from sosie.planner.registry import METHODS, Costed
+from sosie.planner.registry import METHODS, Costed, Method
 from sosie.planner.wish import Wish
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
@@ -42,13 +43,13 @@ class Chosen:
     `plan` has what else was considered, where there was a choice. What is compared byte for byte is not planned.
     """
 
-    method: Method
+    method: DedupMethod
     candidate: Candidate | None = None
     radius: int | None = None
     plan: Plan | None = None
 
 
-def choose_method(job: DedupParameters, features: int, documents: int, memory: int | None = None) -> Method:
+def choose_method(job: DedupParameters, features: int, documents: int, memory: int | None = None) -> DedupMethod:
     """Resolve a method's name for so many features and documents of which nothing else is known: see `chosen`."""
     facts = Facts(counted=True, features=features / max(documents, 1))
     return chosen(job, wish_of(job, documents, memory=memory), facts).method
@@ -89,7 +90,7 @@ def chosen(job: DedupParameters, wish: Wish, facts: Facts, machine: Machine | No
         return Chosen(Identical())
     if name == "auto":
         methods = ("exact",) if wish.exact else _approximate(wish, "exact")
-        plan = choose(wish, facts, known, {each: METHODS[each] for each in (*methods, *_approximate(wish))})
+        plan = _choice(wish, facts, known, {each: METHODS[each] for each in (*methods, *_approximate(wish))})
         if plan.chosen is not None:
             return _made(job, plan.chosen, plan)
         name = _stand_in(wish)
@@ -136,9 +137,20 @@ def _setting(name: str, wish: Wish, facts: Facts, machine: Machine) -> Mapping[s
         return {}
     if wish.exact:
         return minhash.usual(wish) if name == "minhash" else simhash.usual(wish)
-    plan = choose(wish, facts, machine, {name: METHODS[name]})
+    plan = _choice(wish, facts, machine, {name: METHODS[name]})
     best = plan.chosen or plan.candidates[0]
     return best.parameters
+
+
+def _choice(wish: Wish, facts: Facts, machine: Machine, methods: Mapping[str, Method]) -> Plan:
+    """Return the plan for a wish, with the choice for one thread: no result depends on how many there are."""
+    plan, alone = choose(wish, facts, machine, methods), choose(replace(wish, threads=1), facts, machine, methods)
+    if plan.chosen is None or alone.chosen is None:
+        return plan
+    named = (alone.chosen.method, alone.chosen.parameters)
+    chosen = next(each for each in plan.candidates if (each.method, each.parameters) == named)
+    others = (each for each in plan.candidates if each is not chosen)
+    return replace(plan, chosen=chosen, candidates=(chosen, *others))
 
 
 def _made(job: DedupParameters, candidate: Candidate, plan: Plan | None) -> Chosen:
@@ -152,7 +164,7 @@ def _made(job: DedupParameters, candidate: Candidate, plan: Plan | None) -> Chos
     return Chosen(spec, candidate, given["radius"], plan)
 
 
-def _given(method: Method, wish: Wish, facts: Facts, machine: Machine) -> Chosen:
+def _given(method: DedupMethod, wish: Wish, facts: Facts, machine: Machine) -> Chosen:
     """Return a method that was given as a spec, with what is expected of it."""
     if isinstance(method, Exact):
         return Chosen(method, exact.estimate(wish, facts, machine, {}))

@@ -23,7 +23,7 @@ from sosie.report.deduplication import Outcome
 from sosie.report.report import Against, Counts, InputCount, Parameters, Report
 from sosie.report.summary import warnings
 from sosie.report.timing import StageCost
-from sosie.types import Clusters, VerifiedPairs
+from sosie.types import Clusters, Counters, VerifiedPairs
 
 
 def assemble(
@@ -87,13 +87,17 @@ def report_on(
         seed=SEED,
         stages=stages,
         threads=thread_count(threads),
-        planned=None if planned is None else _came_of(planned, parameters, measured, stages),
+        planned=None if planned is None else _came_of(planned, parameters, measured, stages, pairs.counters),
         considered=() if plan is None else tuple(plan.best),
     )
 
 
 def _came_of(
-    planned: Candidate, parameters: Parameters, measured: SampledRecall | None, stages: tuple[StageCost, ...]
+    planned: Candidate,
+    parameters: Parameters,
+    measured: SampledRecall | None,
+    stages: tuple[StageCost, ...],
+    counters: Counters,
 ) -> PlanOutcome:
     """Hold what was expected of a method against what happened; of a run that went on from checkpoints, only recall.
 
@@ -106,6 +110,7 @@ def _came_of(
         measured=None if measured is None else measured.recall,
         seconds=round(sum(stage.seconds for stage in stages), 3) if whole else None,
         bytes=max(stage.peak_memory_bytes for stage in stages) if whole else None,
+        work={name: (expected, counters.get(name)) for name, expected in planned.estimate.work.items()},
     )
     held = planned.estimate.bytes
     return replace(outcome, predicted_bytes=PROGRAM + held.heap + held.mapped)

@@ -188,7 +188,8 @@ class Report(Mapping[str, Any]):
 
     def _plan(self, planned: Outcome) -> dict[str, Any]:
         considered = [each.to_dict() for each in self.considered]
-        return {**planned.to_dict(), "said": planned.sentence(), "considered": considered}
+        work = {name: list(counts) for name, counts in (planned.work or {}).items()}
+        return {**planned.to_dict(), "work": work, "said": planned.sentence(), "considered": considered}
 
     def write_json(self, directory: Path) -> None:
         """Write report.json."""

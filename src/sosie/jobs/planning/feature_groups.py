@@ -126,7 +126,7 @@ def exact_work(groups: FeatureGroups, rate: float, tokens: float) -> ExactWork:
     >>> exact_work(FeatureGroups.of(np.array([2, 30]), np.zeros(2, np.int64)), 0.1, 10**6)
     ExactWork(postings=500.0, dense=90000.0)
     """
-    if rate >= 1 or not rate:  # all, or nothing at all
+    if rate >= 1 or not len(groups.sizes):
         return ExactWork(float(groups.rows), float(groups.dense))
     few = int(np.count_nonzero(groups.sizes <= FEW))
     long = groups.sizes[groups.sizes > FEW] / rate

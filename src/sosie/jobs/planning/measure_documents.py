@@ -34,7 +34,6 @@ from sosie.kernels.sets.distinct import distinct_tagged
 from sosie.kernels.sets.rarity import count_documents, rarest_prefixes
 from sosie.kernels.sets.similarity import Sets
 from sosie.matches.equal.sets import collapse
-from sosie.matches.join import join_signatures
 from sosie.matches.keys import key_groups
 from sosie.matches.sets.dense import DenseJoin
 from sosie.matches.sets.join import join_sparse
@@ -48,7 +47,7 @@ from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.room import Room
 from sosie.text.column import as_column
-from sosie.types import Features, Pairs, Signatures, offsets_of
+from sosie.types import Features, Pairs, offsets_of
 
 DOCUMENTS = 6_000
 ROWS, SIZE, SLOTS = 15_000, 72, 25  # of features that nobody shares, and bits of a table that no cache holds
@@ -160,7 +159,7 @@ class _Bench:
         return {**found, **self._comparing(), **self._dense()}
 
     def signing(self) -> Constants:
-        """Measure minhash, its keys, simhash, and comparing signatures."""
+        """Measure minhash, its keys, and simhash."""
         features, signer = self.features, Minhash().fit()
         count, rows = len(features.hashes), np.arange(DOCUMENTS)
         minima = took(lambda: signer.minima(features, threads=1), 1)
@@ -172,22 +171,12 @@ class _Bench:
 
         made = max(took(make, 1) - minima, 0.0) / (signer.spec.bands * DOCUMENTS)
         grouped = took(lambda: key_groups(columns, threads=1), TABLES * DOCUMENTS)
-        words = np.random.default_rng(0).integers(0, 1 << 63, (8192, 4), dtype=np.uint64)
-        apart = {
-            bits: took(
-                lambda bits=bits: join_signatures(  # type: ignore[misc]
-                    Signatures(words[:, : bits // 64].copy(), bits), radius=bits // 8, method="brute", threads=1
-                ),
-                8192 * 8191 / 2,
-            )
-            for bits in (64, 256)
-        }
         simhash = {
             bits: took(lambda bits=bits: Simhash(bits=bits, weighting="binary").fit().sign(features, threads=1), count)  # type: ignore[misc]
             for bits in (64, 256)
         }
         lanes = signer.spec.minima
-        return {"minimum": minima / (count * lanes), "key": made + grouped, "simhash": simhash, "apart": apart}
+        return {"minimum": minima / (count * lanes), "key": made + grouped, "simhash": simhash}
 
     def ending(self) -> Constants:
         """Measure the exact search of a sample, and writing."""

@@ -66,7 +66,8 @@ def facts_of_documents(
     """
     asked = Asked(threshold=as_fraction(threshold), measure=similarity, weighting=weighting, evidence=shingles)
     reading = as_source(documents).batches(threads)
-    prepare("inspect", progress=Silent(), threads=threads)
+    pages, weights = ["pages"] if reading.has_pages else [], "" if weighting == "binary" else " weighted"
+    prepare(f"dedup {similarity}{weights}", *pages, progress=Silent(), threads=threads)
     sampled = sample_documents(reading, budget, threads)
     rows = np.random.default_rng(0).permutation(len(sampled)) if not sampled.is_whole else np.arange(len(sampled))
     features = _extracted(sampled, asked, threads)

@@ -36,7 +36,6 @@ DOCUMENTS: dict[str, Constant] = {
     "minimum": Constant("a feature in one lane of minhash", 0.055),
     "key": Constant("a key of a table, made and grouped with its equals", 38.0),
     "simhash": Constant("a feature, added to a simhash signature", {64: 8.2, 256: 17.0}),
-    "apart": Constant("two simhash signatures, compared", {64: 0.12, 256: 0.35}),
     "scan": Constant("a feature, looked at by the exact search of a sample", 7.0),
     "hit": Constant("a feature that the exact search looks up", 100.0),
     "write": Constant("a byte of a document, read again and written", 1.7),
