@@ -12,7 +12,8 @@ import numpy as np
 
 from experiments.slice_data import BITS, options
 from experiments.slice_page import publish, table
-from sosie.kernels.slices.lists import list_bytes, slice_edges
+from sosie.kernels.slices.lists import slice_edges
+from sosie.planner.methods.slices import list_bytes
 
 EXHAUSTIVE = 92266.03
 PAPER = {23: 180029.43, 24: 177417.01, 25: 176260.59, 26: 177346.38}
@@ -28,11 +29,11 @@ def main() -> None:
         edges = slice_edges(BITS, width)
         widths, sizes = np.unique(np.diff(edges), return_counts=True)
         cut = " + ".join(f"{size} of {bits}" for bits, size in zip(widths, sizes, strict=True))
-        lists = list_bytes(edges, count) / 2**20
+        lists = list_bytes(count, BITS, width) / 2**20
         total = lists + EXHAUSTIVE
         lines.append([f"{width}-bit", cut, f"{lists:,.2f}", f"{total:,.2f}", f"{paper:,.2f}", f"{total - paper:+.2f}"])
     header = ["width", "slices", "lists (MiB)", "with the documents (MiB)", "paper (MB)", "difference"]
-    topk = list_bytes(slice_edges(BITS, 16), 2**20)
+    topk = list_bytes(2**20, BITS, 16)
     text = (
         f"{count:,} documents:\n\n{table(header, lines)}\n\nTOPK 3.1 gives 272 MB for 2^20 signatures in slices of 16 "
         f"bits; ours take {topk:,} bytes: 272 MiB and {topk - 272 * 2**20} bytes, one more offset for each slice."

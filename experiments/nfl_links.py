@@ -27,7 +27,7 @@ from sosie import Signatures, join
 from sosie.crosslingual.compared import above, similarities
 from sosie.crosslingual.signed import Signed
 from sosie.crosslingual.views import USUAL, Views
-from sosie.matches.window_model import chance_within
+from sosie.planner.models.window import chance_within
 from sosie.storage.room import Room
 from sosie.types import F64, I64
 

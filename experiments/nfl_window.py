@@ -22,7 +22,7 @@ from experiments.nfl_window_data import BITS, ENGLISH, GERMAN, PAPER_ROWS, Sides
 from experiments.nfl_window_plots import draw_comparisons, draw_recall, draw_tradeoff, draw_windows
 from experiments.slice_page import percent, publish, table
 from sosie import Window, join
-from sosie.matches.window_model import chance_within, expected_recall, relative_cost, window_comparisons
+from sosie.planner.models.window import chance_within, expected_recall, relative_cost, window_comparisons
 from sosie.types import F64, I64, Pairs
 
 WINDOWS = (200, 1000, 2000, 5000)  # of the paper's size

@@ -11,7 +11,7 @@ from experiments.collection import Collection
 from sosie.features.frequencies import collection_frequencies
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import weights
-from sosie.matches.window_model import Bits
+from sosie.planner.models.window import Bits
 from sosie.signatures.projection import RandomProjection
 from sosie.types import F64, I64, U64, Pairs, Signatures
 

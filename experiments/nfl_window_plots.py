@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.figure import COLOURS, grid, panels, save
 from experiments.nfl_window_data import ENGLISH, GERMAN, PAPER_ROWS
 from sosie import Window
-from sosie.matches.window_model import relative_cost
+from sosie.planner.models.window import relative_cost
 
 if TYPE_CHECKING:
     from experiments.nfl_window import Measured, Times

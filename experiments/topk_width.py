@@ -13,7 +13,7 @@ from experiments.slice_data import BITS, documents, nearest, options, some
 from experiments.slice_page import cpu_ms, percent, picture, publish, table
 from sosie import FlatIndex, Signatures, SliceIndex, SliceSearch
 from sosie.evaluation.ratios import cumulative_distance_ratio, recall_at
-from sosie.kernels.slices.lists import list_bytes, slice_edges
+from sosie.planner.methods.slices import list_bytes
 
 K, BREADTH, BEST, BEST_MS, BEST_MIB = 10, 3, 23, 9.12, 6365.88
 
@@ -26,7 +26,7 @@ def measured(rows: Signatures, queries: Signatures, widths: list[int]) -> list[t
         spent, found = cpu_ms(
             lambda index=index: index.search(queries, K, exclude_self=True, threads=1), len(queries), 3
         )
-        size = list_bytes(slice_edges(BITS, width), len(rows)) / 2**20
+        size = list_bytes(len(rows), BITS, width) / 2**20
         lines.append((width, size, spent, cumulative_distance_ratio(found, exact, K, BITS), recall_at(found, exact, K)))
         del index
     return lines

@@ -62,12 +62,14 @@ if TYPE_CHECKING:
     from sosie.jobs.join import join as join
     from sosie.jobs.link import Linker as Linker
     from sosie.jobs.link import link as link
+    from sosie.jobs.planning.plan import plan as plan
     from sosie.matches.candidates import Exact as Exact
     from sosie.matches.candidates import Identical as Identical
     from sosie.matches.chunks import Window as Window
     from sosie.matches.reference import Reference as Reference
     from sosie.matches.store.store import SignatureStore as SignatureStore
     from sosie.matches.verify import verify as verify
+    from sosie.planner.plan import Plan as Plan
     from sosie.report.deduplication import Deduplication as Deduplication
     from sosie.report.links import Links as Links
     from sosie.search.files import load_text_index as load_text_index
@@ -133,6 +135,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "Reference": "sosie.matches.reference",
     "Pairs": "sosie.types",
     "Phrases": "sosie.features.phrases",
+    "Plan": "sosie.planner.plan",
     "Shingles": "sosie.features.shingles",
     "SignatureStore": "sosie.matches.store.store",
     "Signatures": "sosie.types",
@@ -152,6 +155,7 @@ _HOMES = {  # beside the classes of indexes and of specs, which have tables of t
     "load_index": "sosie.index.files",
     "load_signatures": "sosie.signatures.files",
     "passages": "sosie.text.passages",
+    "plan": "sosie.jobs.planning.plan",
     "load_signer": "sosie.signatures.files",
     "load_text_index": "sosie.search.files",
     "save_signatures": "sosie.signatures.files",

@@ -17,6 +17,10 @@ _COMMANDS = re.compile(
 )
 _BREAKS = re.compile(_COMMANDS.pattern.replace("\x00-", "\x00-\x09\x0b-", 1))
 _log = logging.getLogger("sosie")
+_YEAR = 365 * 86_400  # seconds
+_UNITS = (  # of time: from which on it is used, what it is, and its name
+    *((2 * _YEAR, _YEAR, "years"), (172_800, 86_400, "days"), (7_200, 3_600, "h"), (180, 60, "min"), (0.1, 1, "s")),
+)
 _CELL = 'style="text-align: left; padding: 0.1em 0.8em; vertical-align: top"'
 
 
@@ -94,3 +98,35 @@ def as_html(title: str, lines: Iterable[tuple[str, str]]) -> str:
     """
     rows = "".join(f"<tr><th {_CELL}>{escape(name)}</th><td {_CELL}>{escape(value)}</td></tr>" for name, value in lines)
     return f"<div><strong>{escape(title)}</strong><table>{rows}</table></div>"
+
+
+def show_share(share: float) -> str:
+    """Return a share to three digits; only what is whole reads 1.
+
+    >>> show_share(1.0), show_share(0.95), show_share(0.9584), show_share(0.99999), show_share(0.0)
+    ('1', '.95', '.958', '.999', '0')
+    """
+    if share in (0, 1):
+        return f"{share:.0f}"
+    return f"{min(max(share, 0.001), 0.999):.3f}".rstrip("0")[1:]
+
+
+def show_seconds(seconds: float) -> str:
+    """Return a time for people to read, to two digits.
+
+    >>> [show_seconds(each) for each in (3e-6, 0.0042, 0.38, 4.16, 41.2, 100, 3000, 90_000, 10**6, 10**9, 10**12)]
+    ['3 µs', '4.2 ms', '0.38 s', '4.2 s', '41 s', '100 s', '50 min', '25 h', '12 days', '32 years',
+     '1,000 years and more']
+    """
+    if seconds >= 1000 * _YEAR:
+        return "1,000 years and more"
+    for least, unit, name in _UNITS:
+        if seconds >= least:
+            return f"{_two_digits(seconds / unit)} {name}"
+    return f"{_two_digits(1e3 * seconds)} ms" if seconds >= 1e-4 else f"{_two_digits(1e6 * seconds)} µs"
+
+
+def _two_digits(number: float) -> str:
+    """Return a number to two digits, as a decimal."""
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"

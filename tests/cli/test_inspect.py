@@ -13,9 +13,9 @@ from tests.cli.test_cli import names, run
 from sosie.documents.source import Source
 from sosie.evaluation.inspection import inspect
 from sosie.features.shingles import Shingles
-from sosie.jobs import auto
 from sosie.jobs.dedup import Deduplicator
 from sosie.jobs.inspect import plan_of
+from sosie.planner.methods import exact
 
 TEXTS = [
     "The quick brown fox jumps",
@@ -91,9 +91,9 @@ def test_the_plan_follows_the_rule_of_dedup(folder, monkeypatch):
     found = inspect(Source("in.jsonl", on_error="skip").batches())
     plan = plan_of(found, Deduplicator())
     assert plan["method"] == "exact" and plan["feature_bytes"] == 12 * found.features and not plan["features_on_disk"]
-    monkeypatch.setattr(auto, "physical_memory", lambda: 2 * plan["list_bytes"] + 4)
+    monkeypatch.setattr(exact, "physical_memory", lambda: 2 * plan["list_bytes"] + 4)
     assert plan_of(found, Deduplicator()) == plan
-    monkeypatch.setattr(auto, "physical_memory", lambda: 2 * plan["list_bytes"] - 4)
+    monkeypatch.setattr(exact, "physical_memory", lambda: 2 * plan["list_bytes"] - 4)
     smaller = plan_of(found, Deduplicator())
     assert smaller["method"] == "minhash" and smaller["list_bytes"] is None
     weighted = plan_of(found, Deduplicator(similarity="cosine", weighting="tf-idf"))

@@ -8,8 +8,9 @@ from tests.oracle_hamming import KINDS, listed, near, nearest, queries_near, sig
 
 from sosie.errors import UsageError
 from sosie.index import blocks
-from sosie.index.block_run import UNCUT, run_bytes
+from sosie.index.block_run import UNCUT
 from sosie.index.blocks import BlockIndex
+from sosie.planner.methods.blocks import least_room
 from sosie.types import Signatures
 
 
@@ -132,7 +133,7 @@ def test_a_cut_that_cannot_be_is_refused(wrong):
 def test_more_than_the_machine_can_hold_is_refused_and_nothing_changes(monkeypatch):
     rows = signatures("random", 100, 64)
     index = BlockIndex(rows, header=1)
-    needed = run_bytes(200, 4) + 16 * 200
+    needed = least_room(200, 64, 4)
     monkeypatch.setattr("sosie.index.base.physical_memory", lambda: needed - 1)
     with pytest.raises(UsageError, match=r"200 rows in 4 tables need about 0\.0 MB .* FlatIndex"):
         index.add(rows)

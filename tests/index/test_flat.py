@@ -3,7 +3,6 @@ import pytest
 from tests.oracle_hamming import listed, nearest, queries_near, signatures
 
 from sosie.errors import MismatchError, UsageError
-from sosie.index import flat
 from sosie.index.flat import FlatIndex
 from sosie.types import Signatures
 
@@ -60,7 +59,7 @@ def test_threads_change_nothing_even_where_they_do_not_pay(monkeypatch, count):
     queries = queries_near(rows, count)
     index = FlatIndex(rows)
     alone = [index.search(queries, 10, threads=1), index.within(queries, 8, first=True, threads=1)]
-    monkeypatch.setattr(flat, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr("sosie.planner.methods.flat.WORTH_A_THREAD", 1)
     for threads in (2, 7):
         together = [index.search(queries, 10, threads=threads), index.within(queries, 8, first=True, threads=threads)]
         assert [listed(matches) for matches in together] == [listed(matches) for matches in alone]

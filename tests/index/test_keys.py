@@ -128,7 +128,7 @@ def test_what_is_found_does_not_depend_on_how_it_is_counted(kinds, monkeypatch):
     index.remove([7, 600])
     found = []
     for many in (0, 16, 2**60):
-        monkeypatch.setattr("sosie.index.keys._MANY", many)
+        monkeypatch.setattr("sosie.planner.methods.keys.FEW_FOUND", many)
         found.append(listed(index.candidates(Keys(values[:50]))))
     assert found[0] == found[1] == found[2]
     truth = sharing(values[:50], values)

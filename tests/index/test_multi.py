@@ -9,7 +9,9 @@ from tests.oracle_hamming import KINDS, distances, listed, near, nearest, querie
 from sosie.errors import StorageError, UsageError
 from sosie.index import multi
 from sosie.index.files import load_index
-from sosie.index.multi import MultiIndex, choose_tables
+from sosie.index.multi import MultiIndex
+from sosie.planner.methods import multi as costs
+from sosie.planner.methods.multi import choose_tables
 from sosie.storage.manifest import read_artefact, write_artefact
 from sosie.storage.resident import mapping_of
 from sosie.types import Signatures
@@ -24,7 +26,7 @@ def few_rows_have_tables():
 
 @pytest.fixture
 def patient(monkeypatch):
-    monkeypatch.setattr(multi, "PATIENCE", 10**9)
+    monkeypatch.setattr(costs, "PATIENCE", 10**9)
 
 
 class Hashing:
@@ -104,7 +106,7 @@ def test_any_tables_and_any_patience_give_what_comparing_all_gives(kind, bits, p
     index.remove(sorted(gone))
     live = [row for row in range(len(rows)) if row not in gone]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multi, "PATIENCE", share)
+        patch.setattr(costs, "PATIENCE", share)
         for radius in {0, bits // 10, bits // 3, bits}:
             expected = near(queries, rows, radius, live)
             found = index.within(queries, radius)

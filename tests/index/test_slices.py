@@ -12,7 +12,7 @@ from sosie.index import slice_store
 from sosie.index.slice_search import SliceSearch
 from sosie.index.slice_store import slice_table
 from sosie.index.slices import SliceIndex
-from sosie.kernels.slices.lists import list_bytes, slice_edges
+from sosie.planner.methods.slices import list_bytes
 from sosie.types import Signatures
 
 ADVERSARIAL = ("one slice", "every slice")
@@ -97,7 +97,7 @@ def test_the_number_of_lists(breadth):
 def test_the_lists_of_the_papers_are_of_their_size():
     documents = 503_895_545  # ISSL Table 2: 92266.03 MiB at 192 bytes each
     for width, mebibytes in ((23, 180029.43), (24, 177417.01), (25, 176260.59), (26, 177346.38)):
-        lists = list_bytes(slice_edges(1024, width), documents) / 2**20
+        lists = list_bytes(documents, 1024, width) / 2**20
         assert abs(lists + 92266.03 - mebibytes) < 0.02
     counts = np.cumsum([math.comb(16, i) for i in range(17)])
     rows = signatures("random", 2, 1024)

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 import sosie
 from sosie import Deduplicator, Output, Source, StorageError, UsageError
-from sosie.jobs import auto
+from sosie.planner import memory
 
 HINT = "Run again with --resume to go on."
 JOB = Deduplicator(threshold=Fraction(7, 10))
@@ -66,7 +66,7 @@ def run_whole(corpus: str, out: str) -> None:
 
 def killed_at(number: int, corpus: str, out: str, spilled: bool) -> None:
     if spilled:
-        auto.SPILL = 0
+        memory.SPILL = 0
     at_event(number, CHANGES, die)
     run(corpus, out)
 

@@ -154,7 +154,7 @@ def open_files() -> int:
 @pytest.mark.parametrize("method", ["exact", "minhash", "simhash"])
 def test_features_on_disk_give_the_same_result(table, method, monkeypatch, tmp_path):
     expected = outcome(sosie.dedup(table, 0.7, method=method))
-    monkeypatch.setattr("sosie.jobs.auto.SPILL", 0)
+    monkeypatch.setattr("sosie.planner.memory.SPILL", 0)
     before = open_files() if os.path.isdir("/proc/self/fd") else 0
     for output in (None, tmp_path / "out"):
         spilled = sosie.dedup(Source(table, batch_size=30), 0.7, method=method, output=output)
@@ -335,7 +335,7 @@ def test_recall_and_precision_on_a_planted_corpus(method, recall):
 
 def test_auto_is_exact_where_memory_allows(table, monkeypatch):
     assert sosie.dedup(table).report["parameters"]["method"]["method"] == "exact"
-    monkeypatch.setattr("sosie.jobs.auto.physical_memory", lambda: 1000)
+    monkeypatch.setattr("sosie.planner.methods.exact.physical_memory", lambda: 1000)
     assert sosie.dedup(table).report["parameters"]["method"]["method"] == "minhash"
 
 
@@ -381,7 +381,7 @@ def test_the_documented_least_is_enough_for_a_small_collection(documents, tmp_pa
 def test_pages_of_everything_that_is_mapped_are_given_back(table, monkeypatch):
     """The features, counts and tags of the reference and of the documents, and the weights of both."""
     watched = []
-    monkeypatch.setattr("sosie.jobs.auto.SPILL", 0)
+    monkeypatch.setattr("sosie.planner.memory.SPILL", 0)
     monkeypatch.setattr("sosie.jobs.work.within", lambda limit, arrays: nullcontext(watched.extend(arrays)))
     job = Deduplicator(similarity="cosine", weighting="tf")
     job.run(table, against=table, memory=10**9)
@@ -393,8 +393,8 @@ def test_pages_of_everything_that_is_mapped_are_given_back(table, monkeypatch):
 def test_memory_never_changes_the_result(table, method, monkeypatch):
     job = Deduplicator(method=method, threshold=Fraction(1, 2))
     free = job.run(table)
-    monkeypatch.setattr("sosie.jobs.auto.SPILL", 16)
-    monkeypatch.setattr("sosie.jobs.auto.FIXED_BYTES", 0)
+    monkeypatch.setattr("sosie.planner.memory.SPILL", 16)
+    monkeypatch.setattr("sosie.planner.memory.FIXED_BYTES", 0)
     monkeypatch.setattr("sosie.documents.bounded.PROGRAM_BYTES", 0)
     assert outcome(job.run(table, memory=10**6)) == outcome(free)
 

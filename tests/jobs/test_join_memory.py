@@ -19,7 +19,6 @@ import sosie
 from sosie.errors import UsageError
 from sosie.jobs import join_rows
 from sosie.jobs.join import Joiner
-from sosie.matches import scan
 from sosie.storage.room import Room
 
 
@@ -46,7 +45,7 @@ def small(monkeypatch):
         rooms.append(Room(scratch, 4000, threads, limit=8 * 700 * 80, tell=tell))
         return rooms[-1]
 
-    monkeypatch.setattr(scan, "PROGRAM", 0)
+    monkeypatch.setattr("sosie.planner.held.JOIN_PROGRAM", 0)
     monkeypatch.setattr("sosie.jobs.join.joining_room", room)
     return rooms
 

@@ -110,7 +110,7 @@ def test_what_is_refused():
 
 
 def test_auto_knows_the_measure(monkeypatch):
-    monkeypatch.setattr("sosie.jobs.auto.physical_memory", lambda: 1000)
+    monkeypatch.setattr("sosie.planner.methods.exact.physical_memory", lambda: 1000)
     assert isinstance(Deduplicator(similarity="containment").choose(10**6, 10**4), Exact)
     weighted = Deduplicator(similarity="cosine", weighting="tf").choose(10**6, 10**4)
     assert isinstance(weighted, Simhash) and weighted.weighting == "tf"

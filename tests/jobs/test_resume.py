@@ -315,7 +315,7 @@ def test_another_version_starts_anew(corpus, expected, interrupted, monkeypatch,
 
 def test_another_choice_of_method_uses_what_was_read_and_nothing_else(corpus, interrupted, tmp_path, monkeypatch):
     """The method that "auto" stands for depends on the machine's memory, which may be another one now."""
-    monkeypatch.setattr("sosie.jobs.auto.physical_memory", lambda: 1000)
+    monkeypatch.setattr("sosie.planner.methods.exact.physical_memory", lambda: 1000)
     run(corpus, tmp_path / "anew")
     monkeypatch.setattr("sosie.jobs.stages.collect", raises(AssertionError()))
     assert run(corpus, interrupted).report["parameters"]["method"]["method"] == "minhash"

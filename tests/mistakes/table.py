@@ -337,6 +337,40 @@ PYTHON = [
         "the same kind",
     ),
 ]
+PLANS = [
+    Mistake("a plan of nothing", "sosie plan", "documents or signatures", "rows, as in 10M"),
+    Mistake("a plan of no rows", "sosie plan --rows 0", "rows", "between 1 and"),
+    Mistake("a plan of too many rows", "sosie plan --rows 1e15", "1,000,000,000,000,000", "between 1 and"),
+    Mistake("a number in words", "sosie plan --rows ten", "'ten'", "as in 10000, 250k, 10M"),
+    Mistake("a recall of nothing", "sosie plan --rows 1M --recall 0", "recall", "write it as in 0.95"),
+    Mistake("a recall of more than everything", "sosie plan --rows 1M --recall 1.5", "recall", "at most 1"),
+    Mistake("a recall in percent", "sosie plan --rows 1M --recall 95", "recall", "write 0.95"),
+    Mistake("a radius without bits", "sosie plan --rows 1M --radius 3", "a join is of signatures", "how many bits"),
+    Mistake(
+        "a radius and a similarity",
+        "sosie plan --rows 1M --bits 64 --radius 3 --similarity 0.8",
+        "radius is for signatures, similarity for documents",
+        "one of the two",
+    ),
+    Mistake(
+        "a radius of more than all bits", "sosie plan --rows 1M --bits 64 --radius 65", "got 65", "between 0 and"
+    ),
+    Mistake(
+        "the nearest, and all within a radius",
+        "sosie plan --rows 1M --bits 64 --queries 10 --radius 3 -k 5",
+        "radius asks for all within it, k for the nearest",
+        "one of the two",
+    ),
+    Mistake("no time", "sosie plan --rows 1M --time 0", "time: '0'", "as in 60s, 5min or 2h"),
+    Mistake(
+        "less memory than the program takes", "sosie plan --rows 1M --memory 1MB", "memory: 1.0 MB", "allow more than"
+    ),
+    Mistake("a search of nobody knows how many", "sosie plan --rows 1M --bits 64 -k 5", "queries", "as in 1000"),
+    Mistake("a threshold of no documents", "sosie plan --threshold", "--threshold needs documents", "INPUT"),
+    Mistake("the rows of what is there", "sosie plan signatures --rows 5 --radius 3", "rows", "leave it out"),
+    Mistake("signatures without a radius", "sosie plan signatures", "a join needs a radius", "as in 3"),
+    Mistake("a dictionary instead of documents", "sosie plan de-to-en", "de-to-en", "Give documents"),
+]
 SECTIONS = {
     "Files": FILES,
     "Columns and ids": COLUMNS,
@@ -345,5 +379,6 @@ SECTIONS = {
     "Indexes, signatures, results": INDEXES,
     "Dictionaries": DICTIONARIES,
     "Links across languages": LINKS,
+    "Plans": PLANS,
     "From Python": PYTHON,
 }

@@ -31,6 +31,7 @@ COMMANDS = {
     "shards": "Remove near-duplicates in shards, stage by stage, on many machines.",
     "link": "Find the documents of another language that are about the same.",
     "dictionary": "Make a dictionary of two languages, and look words up in it.",
+    "plan": "Say which method and parameters a run should take, and what that costs.",
     "evaluate": "Measure recall and precision of a result.",
     "inspect": "Look at a collection before anything is done with it.",
     "warm": "Compile everything beforehand, once on a machine.",

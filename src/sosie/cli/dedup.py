@@ -42,6 +42,13 @@ from sosie.storage.output import Output
     help="How pairs are found. Auto: exact if its lists fit into half of the memory, else by signatures. Identical:"
     " byte for byte, without folding.",
 )
+@click.option(
+    "--recall",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="The share of the similar pairs that has to be found: of less than all, a faster method may be taken.",
+)
 @click.option("--keep", metavar="RULE", default="first", show_default=True, help=f"Who stays: {RULES}.")
 @click.option(
     "--clusters",
@@ -111,7 +118,7 @@ def command(inputs: tuple[str, ...], **options: Any) -> None:
 
 def _refuse_shingles() -> None:
     """Refuse options that say how near-duplicates are told, where texts are compared byte for byte."""
-    for name in ("threshold", "similarity", "weighting", *SHINGLES, "wordless"):
+    for name in ("threshold", "similarity", "weighting", *SHINGLES, "wordless", "recall"):
         if is_given(name):
             raise UsageError(
                 f"--{name.replace('_', '-')}: for near-duplicates; --method identical compares texts byte for byte."

@@ -38,6 +38,8 @@ def render_report(report: Mapping[str, Any]) -> str:
         f"{report['seconds']:>11.2f}s on {counted(report['threads'], 'thread')},"
         f" peak memory {max(stage['peak_memory_bytes'] for stage in report['stages']) / 2**20:,.0f} MiB",
     ]
+    if report.get("plan"):
+        lines.append(f"{'plan':>12}: {report['plan']['said']}")
     return "\n".join(map(printable, lines + [f"Note: {warning}" for warning in report["warnings"]]))
 
 

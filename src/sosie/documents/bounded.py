@@ -8,17 +8,21 @@ import numpy as np
 
 from sosie.documents.batch import Records
 from sosie.documents.input import MAX_RECORD, Input
+from sosie.planner.constants.documents import (
+    LONG_BYTES,
+    LONGEST_BYTES,
+    PROGRAM_BYTES,
+    RECORD_BYTES,
+    TEXT_BYTES,
+)
 from sosie.storage.resident import physical_memory
 from sosie.storage.size import show_size
 from sosie.types import I64
 
-PROGRAM_BYTES = 350_000_000  # what the program takes by itself
-RECORD_BYTES = 32  # for each byte of a record while it is read: JSON of nothing but `{}` becomes as many objects
-TEXT_BYTES = 24  # for each byte of a text: folded, cut into words, hashed and sorted
-# The one character that folds to 18 takes so many bytes more; others of its block, and those of squares and in brackets
-# (U+3200 to U+33FF), which fold to as many as eight, so many.
-LONGEST, LONGEST_BYTES = "\ufdfa".encode(), 180
-LONG, LONG_BYTES = (*(bytes([0xE3, second]) for second in range(0x88, 0x90)), b"\xef\xb7"), 130
+# The one character that folds to 18; others of its block, and those of squares and in brackets (U+3200 to U+33FF),
+# which fold to as many as eight.
+LONGEST = "\ufdfa".encode()
+LONG = (*(bytes([0xE3, second]) for second in range(0x88, 0x90)), b"\xef\xb7")
 
 
 def room_for_text(memory: int | None) -> int:

@@ -135,6 +135,21 @@ class Format(ABC, Generic[P]):
         cannot be used is no error here: it is told by `decode`.
         """
 
+    def count(self, source: Input) -> int | None:
+        """Return how many records an input has, where that is told without reading them; None where it is not."""
+        return None
+
+    def scattered(
+        self, source: Input, names: list[str] | None, places: Sequence[float], size: int
+    ) -> Iterator[tuple[P, int]] | None:
+        """Yield pieces of about `size` bytes from some places of an input, and how many bytes of its file each takes.
+
+        A place is a share of the file, from 0 to 1, and they ascend. None where a file can only be read from its
+        beginning; a format yields nothing from a place where it cannot tell where a record begins. What is read here is
+        a sample: nobody relies on its line numbers.
+        """
+        return None
+
     @abstractmethod
     def decode(self, piece: P, columns: Columns) -> Records:
         """Return the records of a piece, each accepted or with the reason why not; called on several threads at once.

@@ -255,9 +255,7 @@ def _names(entries: list[Entry]) -> list[str]:
         return names
     for piped in (entry.name for entry in entries if entry.root == ARGUMENT):
         if names.count(piped) > 1:
-            raise UsageError(
-                f"{STANDARD}: is called {piped}, and another input too. Give it once, or rename the file."
-            )
+            raise UsageError(f"{STANDARD}: is called {piped}, and another input too. Give it once, or rename the file.")
     absolute = [_absolute(entry) for entry in entries if entry.root != ARGUMENT]
     parent = os.path.commonpath([os.path.dirname(file) for file in absolute])
     relative = iter(os.path.relpath(file, parent) for file in absolute)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from sosie.errors import DataError, MismatchError, StorageError, UsageError
 from sosie.evaluation.result import Numbering, damaged, id_type_of, numbered_ids, read_columns, read_report
 from sosie.evaluation.truth import Agreement
-from sosie.matches.window_model import Bits, agreement, chance_within
+from sosie.planner.models.window import Bits, agreement, chance_within
 from sosie.storage.folder import Folder, read_folder
 from sosie.storage.working import set_aside
 from sosie.types import F64, I64

@@ -18,12 +18,11 @@ from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.blocks import Addresses, BlockTables, Store, fill_table, find_near, meet_near
 from sosie.kernels.tables.hits import Hits
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.methods.blocks import address_bits as fitting_bits
 from sosie.types import I64, U64
 
 TABLES = "near", "rows", "starts"  # the arrays of a run
 UNCUT = 1, 0  # one block, none in the header
-_PROBE = 64  # the cost of a look-up, in comparisons
-_TABLES = 64  # more are never worth it, unless asked for
 _MOST = 10_000  # tables,
 _MOVES = 2_000_000  # and blocks in the headers of all of them
 
@@ -103,7 +102,7 @@ class BlockRun:
     def of(words: U64, first: int, cut: BlockCut, address_bits: int | None = None) -> BlockRun:
         """Sort rows into their tables, side by side on threads; addresses follow from the rows, unless given."""
         count, tables = len(words), len(cut.headers)
-        addresses = cut.addresses(address_bits or _address_bits(count))
+        addresses = cut.addresses(address_bits or fitting_bits(count))
         near = np.empty((tables, count + LANES), np.uint64)
         rows = np.empty((tables, count), np.uint32)
         starts = np.empty((tables, (1 << addresses.bits) + 1), np.uint32)
@@ -130,7 +129,7 @@ class BlockRun:
         first: int, count: int, cut: BlockCut, arrays: Mapping[str, Any], address_bits: int | None = None
     ) -> BlockRun:
         """Return a run from its arrays, which were read from a file and are not trusted."""
-        addresses, tables = cut.addresses(address_bits or _address_bits(count)), len(cut.headers)
+        addresses, tables = cut.addresses(address_bits or fitting_bits(count)), len(cut.headers)
         near, rows, starts = (arrays[name] for name in TABLES)
         check_array(near, np.uint64, (tables, count + LANES))
         check_array(rows, np.uint32, (tables, count))
@@ -138,16 +137,6 @@ class BlockRun:
         check_starts(starts, count)
         check_each_once(rows, first, count)
         return BlockRun(first, count, cut, _frozen(BlockTables(addresses, cut.columns(), near, rows, starts)))
-
-
-def run_bytes(count: int, tables: int) -> int:
-    """Return how much memory tables of so many rows take."""
-    return tables * (12 * count + 4 * (1 << _address_bits(count)))
-
-
-def _address_bits(count: int) -> int:
-    """Return the bits of an address: one or two rows share an address by chance."""
-    return max(1, count.bit_length() - 1)
 
 
 def _frozen(tables: BlockTables) -> BlockTables:
@@ -176,21 +165,6 @@ def checked_shape(bits: int, radius: int, blocks: int | None, header: int | None
             f"{header} of {blocks} blocks make more than {_MOST:,} tables, or too wide headers: choose a smaller header"
         )
     return blocks - header, blocks, header
-
-
-def choose_header(bits: int, radius: int, rows: int) -> int:
-    """Return the number of blocks in a header that costs least.
-
-    >>> [choose_header(64, 3, 1 << log) for log in (20, 22, 23, 30, 33)]
-    [1, 1, 2, 2, 3]
-    """
-
-    def cost(header: int) -> float:
-        blocks = radius + header
-        return math.comb(blocks, header) * (_PROBE + rows * math.exp2(-bits * header / blocks))
-
-    few = [header for header in range(2, bits - radius + 1) if math.comb(radius + header, header) <= _TABLES]
-    return min([1, *few], key=cost)
 
 
 def _mask(start: int, stop: int, words: int) -> U64:

@@ -13,7 +13,7 @@ from sosie.arrays import read_only
 from sosie.errors import UsageError
 from sosie.index.answers import joined_matches
 from sosie.index.base import State, check_room
-from sosie.index.block_run import TABLES, UNCUT, BlockCut, BlockRun, checked_shape, choose_header, run_bytes
+from sosie.index.block_run import TABLES, UNCUT, BlockCut, BlockRun, checked_shape
 from sosie.index.files import check_array
 from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
@@ -22,9 +22,10 @@ from sosie.index.untrusted import check_padding, whole, whole_or_none
 from sosie.kernels.tables.blocks import Store
 from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.constants.search import SHORT_RUN as SHORT
+from sosie.planner.methods.blocks import choose_header, least_room
 from sosie.types import U64, Matches, Signatures, offsets_of
 
-SHORT = 1024  # a run of fewer rows has no tables: it is looked through
 _ROWS = 2**32 - 1
 _TILE = 1024  # queries of one piece of work,
 _SMALL_TILE = 64  # and of one where most of what is found is not wanted
@@ -77,9 +78,8 @@ class BlockIndex(FlatIndex):
         if rows > _ROWS:
             raise UsageError(f"a BlockIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
         tables = math.comb(*self._shape(rows))
-        needed = run_bytes(rows, tables) + 16 * -(-self.bits // 64) * rows
         remedy = "choose fewer tables (header=1, a smaller radius) or a FlatIndex"
-        check_room(f"{rows:,} rows in {tables:,} tables", needed, remedy)
+        check_room(f"{rows:,} rows in {tables:,} tables", least_room(rows, self.bits, tables), remedy)
 
     def _nothing_stored(self) -> BlockRows:
         words = np.empty((0, -(-self.bits // 64)), np.uint64)

@@ -20,10 +20,10 @@ from sosie.kernels.planes.top import UNFILLED, plane_top
 from sosie.kernels.planes.within import plane_within, room_within
 from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.methods.flat import least_room, workers_for
 from sosie.types import I64, U64, Matches, Signatures, offsets_of
 
 R = TypeVar("R")
-WORTH_A_THREAD = 1 << 19  # planes to be counted; starting a thread takes as long
 TILE = 64  # queries that share a pass over the rows
 _WIDEST = 16384  # bits; distances are held in 15 bits
 _MANY = 2**62  # more matches than there can be
@@ -74,7 +74,7 @@ class FlatIndex(HammingIndex):
         return FlatRows(stored.appended(len(state.ids), values))
 
     def _check_room(self, rows: int) -> None:
-        check_room(f"{rows:,} rows of {self.bits} bits", rows * plane_count(self.bits) // 8, "use fewer rows or bits")
+        check_room(f"{rows:,} rows of {self.bits} bits", least_room(rows, self.bits), "use fewer rows or bits")
 
     def _words(self, state: State) -> U64:
         words = np.empty((len(state.ids), -(-self.bits // 64)), np.uint64)
@@ -161,7 +161,7 @@ def _by_tile(run: Callable[[_Task], R], live: U64, work: int, queries: int, thre
     `work` is the number of planes that are counted in each block.
     """
     blocks, tiles = len(live), -(-queries // TILE)
-    workers = min(thread_count(threads), 1 + work * blocks // WORTH_A_THREAD)
+    workers = workers_for(work, blocks, thread_count(threads))
     parts = min(-(-2 * workers // tiles), blocks) if 1 < workers and tiles < 2 * workers else 1
     cuts = [blocks * part // parts for part in range(parts + 1)]
     tasks = [(t * TILE, cuts[p], cuts[p + 1]) for t in range(tiles) for p in range(parts)]

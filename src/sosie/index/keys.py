@@ -17,15 +17,15 @@ from sosie.index.ids import RowIds, are_live
 from sosie.index.segments import Segments, with_rows_of
 from sosie.index.untrusted import check_each_once, whole
 from sosie.kernels.tables.hits import Hits, concat_hits, room_for_hits, sort_hits, take_hits
-from sosie.kernels.tables.keys import KeyTables, build_tables, directory_bits, find_few_rows, find_rows, most_found
+from sosie.kernels.tables.keys import KeyTables, build_tables, find_few_rows, find_rows, most_found
 from sosie.parallel import ordered_map, spans
+from sosie.planner.methods.keys import directory_bits, few, least_room
 from sosie.shown import counted
 from sosie.types import U64, Keys, Matches, offsets_of
 
 _ROOM = 1 << 20  # rows that one piece of work may find
 _ARRAYS = "values", "keys", "rows", "directory"  # of a run
 _TABLES = 1 << 20  # more are in no file
-_MANY = 16  # rows of a run for each that is found, so that a counter for every one of them is cheap
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class KeyRun:
     def find(self, queries: U64) -> Hits:
         """Return the rows that share keys with queries, each once, rows in order."""
         most = most_found(self.tables, queries)
-        if _MANY * int(most.sum()) < len(self):
+        if few(int(most.sum()), len(self)):
             room = room_for_hits(int(most.sum()))
             return take_hits(room, slice(find_few_rows(self.tables, queries, room)))
         room = room_for_hits(int(np.minimum(most, len(self)).sum()))
@@ -123,13 +123,12 @@ class KeyIndex(Index):
 
         def build(first: int, merged: tuple[KeyRun, ...]) -> KeyRun:
             together = with_rows_of(merged, values)
-            return KeyRun(together, first, build_tables(together, first))
+            return KeyRun(together, first, build_tables(together, first, directory_bits(len(together))))
 
         return runs.grown(len(values), build)
 
     def _check_room(self, rows: int) -> None:
-        needed = self._tables * (24 * rows + (8 << directory_bits(rows)))
-        check_room(f"{rows:,} rows of {self._tables} keys", needed, "use fewer rows or tables")
+        check_room(f"{rows:,} rows of {self._tables} keys", least_room(rows, self._tables), "use fewer rows or tables")
 
     def _saved(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:
         runs: Segments[KeyRun] = state.stored

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,17 +18,18 @@ from sosie.index.flat import FlatIndex, FlatRows
 from sosie.index.ids import RowIds
 from sosie.index.segments import Segments, with_rows_of
 from sosie.index.untrusted import check_padding, whole
-from sosie.kernels.planes.layout import BLOCK
 from sosie.kernels.planes.top import UNFILLED
 from sosie.kernels.tables.blocks import BlockTables
-from sosie.kernels.tables.multi import COMPARISONS, PROBES, RunRows, near_by_tables, top_by_tables
+from sosie.kernels.tables.multi import COMPARISONS, PROBES, Prices, RunRows, near_by_tables, top_by_tables
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.constants.search import COMPARE, FETCH, PROBE, TELLING
+from sosie.planner.constants.search import SHORT_RUN as SHORT
+from sosie.planner.methods.blocks import word_bytes
+from sosie.planner.methods.multi import WIDEST, choose_tables, least_room, least_tables, patience
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Bools, Counters, Matches, Signatures, offsets_of
 
-SHORT = 1024  # a run of fewer rows has no tables: it is looked through
-PATIENCE = 0.5  # of a scan's time, that a query may take in tables before it is given to a scan
-WIDEST = 28  # bits of a substring that can be an address
+_PRICES = Prices(PROBE, COMPARE, FETCH, TELLING)
 _GIVEN_UP = -1  # instead of the number of a query's keys
 _ROWS = 2**32 - 1
 _ROW = 2**48 - 1  # a key is distance << 48 | row
@@ -105,8 +105,8 @@ class MultiIndex(FlatIndex):
     def _check_room(self, rows: int) -> None:
         if rows > _ROWS:
             raise UsageError(f"a MultiIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
-        shape, once = self._shape(rows), 8 * -(-self.bits // 64) * rows
-        needed = 2 * once + _table_bytes(self.bits, *shape, rows)
+        shape, once = self._shape(rows), word_bytes(rows, self.bits)
+        needed = least_room(rows, self.bits, *shape)
         check_room(f"{rows:,} rows in {shape[0]:,} tables", needed, f"a FlatIndex takes {show_size(once)}")
 
     def _nothing_stored(self) -> MultiRows:
@@ -151,7 +151,7 @@ class MultiIndex(FlatIndex):
         def look_up(part: U64) -> _Part:
             left, best, work = self._patience(state, part), np.full((len(part), k), UNFILLED), np.zeros(4, np.int64)
             for tables, rows in _searched(state):
-                work += top_by_tables(tables, rows, part, left, best)
+                work += top_by_tables(tables, rows, part, _PRICES, left, best)
             sizes = np.where(left < 0, _GIVEN_UP, k)
             return sizes, np.sort(best[sizes > 0], axis=1).reshape(-1), _counters(work)
 
@@ -165,7 +165,7 @@ class MultiIndex(FlatIndex):
             left, work, found = self._patience(state, part), np.zeros(4, np.int64), []
             for tables, rows in _searched(state):
                 sizes = np.empty(len(part), np.int64)
-                keys, counted = near_by_tables(tables, rows, part, radius, left, sizes)
+                keys, counted = near_by_tables(tables, rows, part, radius, (_PRICES, left), sizes)
                 found.append((np.repeat(np.arange(len(part)), sizes), keys))
                 work += counted
             asked, keys = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
@@ -176,34 +176,15 @@ class MultiIndex(FlatIndex):
 
     def _patience(self, state: State, queries: U64) -> I64:
         """Return what each query may cost in tables, in planes of a block that a scan counts."""
-        blocks = -(-len(state.ids) // BLOCK)
-        return np.full(len(queries), int(PATIENCE * blocks * state.stored.planes.shape[1]))
-
-
-def choose_tables(bits: int, rows: int) -> int:
-    """Return into how many substrings to cut: of log2(rows) - 5 bits, and no more than can be an address.
-
-    The authors choose log2(rows) bits, one row for each value. Some dozens of rows are compared in the time of a
-    look-up, and wider substrings need many more look-ups.
-
-    >>> [choose_tables(64, 1 << log) for log in (10, 17, 22, 24)], choose_tables(1024, 1 << 20)
-    ([13, 5, 4, 3], 68)
-    """
-    width = max(1.0, math.log2(rows) - 5)
-    return min(bits, max(round(bits / width), -(-bits // WIDEST)))
+        return np.full(len(queries), patience(len(state.ids), state.stored.planes.shape[1]))
 
 
 def _checked_tables(bits: int, tables: int | None) -> int | None:
-    if tables is not None and not (type(tables) is int and -(-bits // WIDEST) <= tables <= bits):
+    if tables is not None and not (type(tables) is int and least_tables(bits) <= tables <= bits):
         raise UsageError(
-            f"{bits} bits are cut into {-(-bits // WIDEST)} to {bits} substrings of up to {WIDEST} bits, got {tables}"
+            f"{bits} bits are cut into {least_tables(bits)} to {bits} substrings of up to {WIDEST} bits, got {tables}"
         )
     return tables
-
-
-def _table_bytes(bits: int, tables: int, chosen: int, rows: int) -> int:
-    """Return how much memory tables of so many rows take."""
-    return tables * (12 * rows + 4 * (1 << chosen * -(-bits // tables)))
 
 
 def _counters(work: I64) -> Counters:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from sosie.index.files import check_array, check_starts
 from sosie.index.untrusted import check_each_once
 from sosie.kernels.machine.lanes import LANES
 from sosie.kernels.tables.probes import ProbeTable, empty_table, fill_probe_table
+from sosie.planner.methods.probes import header_bits
 from sosie.types import I64, U64
 
 
@@ -86,15 +86,6 @@ class ProbeRun:
         check_starts(starts[None], count)
         check_each_once(rows, first, count)
         return ProbeRun(first, _frozen(ProbeTable(words, rows, starts)))
-
-
-def header_bits(rows: int) -> int:
-    """Return how many bits tell rows apart as well as they can be by chance: t = log2 n, rounded (PSM 7.3).
-
-    >>> [header_bits(rows) for rows in (0, 1, 3, 1000, 60_000_000)]
-    [1, 1, 2, 10, 26]
-    """
-    return max(1, round(math.log2(max(rows, 1))))
 
 
 def _frozen(table: ProbeTable) -> ProbeTable:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.kernels.tables.vosh import NEVER
+from sosie.planner.methods.probes import FLIPS
 from sosie.types import I64, Bools
 
 LEAST = 20  # matches, or queries with a match, in each half of a sample
@@ -18,7 +19,7 @@ LEAST = 20  # matches, or queries with a match, in each half of a sample
 class ProbeSearch:
     """How far a search goes: so many sets of flips are tried, beside the header as it is."""
 
-    probes: int = 16
+    probes: int = FLIPS
 
     def __post_init__(self) -> None:
         if isinstance(self.probes, bool) or not isinstance(self.probes, int | np.integer) or self.probes < 0:

@@ -17,16 +17,17 @@ from sosie.index.base import State, check_room
 from sosie.index.flips import FlipModel
 from sosie.index.hamming import HammingIndex
 from sosie.index.ids import RowIds
-from sosie.index.probe_run import ProbeHeader, ProbeRun, header_bits
+from sosie.index.probe_run import ProbeHeader, ProbeRun
 from sosie.index.probe_search import Calibration, ProbeSearch, choose_probes
 from sosie.index.probing import ProbedRows, Probing
 from sosie.index.segments import Segments, with_rows_of
 from sosie.index.untrusted import check_padding, whole
 from sosie.kernels.tables.probes import ProbeTable
 from sosie.kernels.tables.vosh import WIDEST
+from sosie.planner.constants.search import SHORT_RUN as SHORT
+from sosie.planner.methods.probes import least_room, shape
 from sosie.types import I64, U64, Matches, Signatures
 
-SHORT = 1024  # a run of fewer rows is merged with the next one
 _ROWS = 2**32 - 1
 _MANY = 1 << 20  # probes of a query that nobody asks for, unless for all of them
 _LIMIT = 1 << 16  # probes of a query that are tried when they are chosen
@@ -148,7 +149,7 @@ class ProbeIndex(HammingIndex):
         if rows > _ROWS:
             raise UsageError(f"a ProbeIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
         bits = len(self._header(rows))
-        needed = 4 * (1 << bits) + (24 * -(-self.bits // 64) + 8) * rows
+        needed = least_room(rows, self.bits, bits)
         check_room(f"{rows:,} rows sorted by {bits} bits", needed, "choose a smaller header, or use several indexes")
 
     def _words(self, state: State) -> U64:
@@ -192,7 +193,7 @@ class ProbeIndex(HammingIndex):
         """Return the header for so many rows."""
         if isinstance(self._given, list):
             return ProbeHeader.of(np.array(self._given))
-        bits = self._given or min(header_bits(rows), self.bits, WIDEST)
+        bits = self._given or shape(self.bits, rows)
         return ProbeHeader.of(np.arange(self.bits - bits, self.bits))
 
     def _saved(self, state: State) -> tuple[dict[str, Any], dict[str, Any]]:

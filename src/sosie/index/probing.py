@@ -19,6 +19,7 @@ from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.kernels.tables.probes import ProbedQueries, headers_of, probe, scan
 from sosie.kernels.tables.vosh import FEW, few_sets, flip_places, write_few_flips, write_flips
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.methods.probes import reads_all
 from sosie.types import F32, I32, I64, U64, Matches, Signatures, offsets_of
 
 _TILE = 4096  # queries of one piece of work,
@@ -111,7 +112,7 @@ class Probing:
         return joined_matches(list(ordered_map(find, tiles, min(thread_count(threads), -(-len(queries) // size)))))
 
     def _find(self, tile: ProbeTile, first: bool) -> Matches:
-        if self.complete and self.probes > sum(len(run) for run in self.rows.runs):
+        if reads_all(self.complete, self.probes, sum(len(run) for run in self.rows.runs)):
             live = read_only(self.rows.live)
             found = [scan(run.table, live, tile.words, self.radius) for run in self.rows.runs]
         else:

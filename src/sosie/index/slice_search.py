@@ -12,6 +12,7 @@ from sosie.errors import UsageError
 from sosie.kernels.slices.expand import Reach
 from sosie.kernels.slices.rules import ALL, CERTAIN, EARLY
 from sosie.kernels.slices.sums import optimistic_gains, pessimistic_gains, proof_gains
+from sosie.planner.methods.slices import BREADTH, CANDIDATES
 
 STOPS = {"all": ALL, "certain": CERTAIN, "early": EARLY}
 _DISTANCES = ("pessimistic", "optimistic")
@@ -34,8 +35,8 @@ class SliceSearch:
     SliceSearch(breadth=None, candidates=1000, stop='certain', distance='pessimistic', j=None)
     """
 
-    breadth: int | None = 3
-    candidates: int = 1000
+    breadth: int | None = BREADTH
+    candidates: int = CANDIDATES
     stop: Literal["early", "certain", "all"] = "early"
     distance: Literal["pessimistic", "optimistic"] = "pessimistic"
     j: int | None = None

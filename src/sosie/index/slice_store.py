@@ -16,14 +16,14 @@ from sosie.index.ids import RowIds
 from sosie.index.segments import written_behind
 from sosie.index.untrusted import check_distinct, check_padding, whole
 from sosie.kernels.slices.expand import SliceTable
-from sosie.kernels.slices.lists import SliceLists, build_lists, list_bytes, list_starts, slice_edges
+from sosie.kernels.slices.lists import SliceLists, build_lists, list_starts, slice_edges
+from sosie.planner.methods.blocks import word_bytes
+from sosie.planner.methods.slices import least_room, made_anew
 from sosie.storage.size import show_size
 
 _WIDEST = 4096  # bits of a signature; the kernels' sums hold no more
 _WIDTHS = range(2, 29)
 _ROWS = 2**32 - 1
-_LATEST = 16  # rows in lists for each that may be in none,
-_SPARSE = 64  # and values of a slice: making lists anew would cost more
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,10 @@ class SliceShape:
 
     def check_room(self, rows: int) -> None:
         """Refuse more rows than the machine's memory holds."""
-        words = 8 * rows * self.nothing.words.shape[1]
         if rows > _ROWS:
             raise UsageError(f"a SliceIndex holds up to {_ROWS:,} rows, not {rows:,}: use several")
-        needed = list_bytes(self.edges, rows) + words
+        bits = int(self.edges[-1])
+        needed, words = least_room(rows, bits, self.width), word_bytes(rows, bits)
         what = f"slice lists of {rows:,} rows and {np.diff(self.edges).max()}-bit slices"
         check_room(what, needed, f"use a smaller width, or FlatIndex, which takes {show_size(words)}")
 
@@ -63,8 +63,7 @@ class SliceShape:
         of lists; then all lists are made anew, without the rows that were removed.
         """
         rows, words = len(ids), written_behind(before.words, begin, added)
-        enough = max(before.listed // _LATEST, 2**self.width // _SPARSE)
-        if before.lists is not None and rows - before.listed <= enough:
+        if before.lists is not None and not made_anew(before.listed, self.width, rows - before.listed):
             return SliceRows(words, before.lists, before.listed)
         listed = read_only(ids.present_rows.astype(np.uint32))
         return SliceRows(words, _frozen(build_lists(read_only(words[:rows]), listed, self.edges)), rows)

@@ -16,13 +16,15 @@ from sosie.index.ids import RowIds
 from sosie.index.slice_search import STOPS, SliceSearch
 from sosie.index.slice_store import SliceRows, SliceShape, slice_table
 from sosie.index.untrusted import whole
-from sosie.kernels.slices.expand import BREADTH, WORK
+from sosie.kernels.slices.expand import BREADTH as FARTHEST
+from sosie.kernels.slices.expand import WORK
 from sosie.kernels.slices.rules import CERTAIN, EARLY, Rules
 from sosie.kernels.slices.sums import no_proofs, no_scores
 from sosie.kernels.slices.top import UNFILLED, slice_certain, slice_top
 from sosie.kernels.slices.within import slice_within
 from sosie.kernels.tables.hits import concat_hits, room_for_hits, sort_hits, take_hits
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.methods.slices import BREADTH, WIDTH
 from sosie.types import I32, Counters, Matches, Signatures
 
 _ROOM = 1 << 16  # matches that are collected, beside those of one more query, before they are put aside
@@ -54,9 +56,9 @@ class SliceIndex(HammingIndex):
     ([0, 1], [1, 1], True)
     """
 
-    def __init__(self, signatures: Signatures, width: int = 16, effort: SliceSearch | None = None) -> None:
+    def __init__(self, signatures: Signatures, width: int = WIDTH, effort: SliceSearch | None = None) -> None:
         self._shape = SliceShape(signatures.bits, width)
-        self._own_effort = SliceSearch(min(3, self.width)) if effort is None else effort
+        self._own_effort = SliceSearch(min(BREADTH, self.width)) if effort is None else effort
         self._own_effort.check(self.width)
         super().__init__(signatures)
 
@@ -167,5 +169,5 @@ def _joined(found: list[_Found]) -> Matches:
 
 def _counters(work: I64) -> Counters:
     total = work.sum(axis=0)
-    total[BREADTH] = work[:, BREADTH].max()
+    total[FARTHEST] = work[:, FARTHEST].max()
     return dict(zip(WORK, total.tolist(), strict=True))

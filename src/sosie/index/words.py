@@ -20,9 +20,10 @@ from sosie.kernels.sets.best import Held, Lists, best_rows
 from sosie.kernels.sets.inverted import Inverted, ascend_in_parts, find_terms, invert, revert
 from sosie.kernels.sign.weigh import tf_idf
 from sosie.parallel import ordered_map
+from sosie.planner.constants.search import SHORT_RUN as SHORT
+from sosie.planner.methods.words import least_room
 from sosie.types import I64, Bags, Features, Matches, offsets_of
 
-SHORT = 1024  # a run of fewer rows is merged with the next one
 _ARRAYS = "terms", "starts", "rows", "sizes"  # of a run
 _ROWS = 2**32 - 1
 
@@ -97,9 +98,9 @@ class WordIndex(Index):
         if isinstance(rows, Bags):
             held: Segments[WordRun] = self._state.stored
             features = sum(len(run.inverted.rows) for run in held) + len(rows.features.hashes)
-            needed = 28 * features + 12 * (len(self._state.ids) + len(rows))
-            what = f"{len(self._state.ids) + len(rows):,} rows with {features:,} features"
-            check_room(what, needed, "use several indexes, or a width of 1")
+            together = len(self._state.ids) + len(rows)
+            what = f"{together:,} rows with {features:,} features"
+            check_room(what, least_room(together, features), "use several indexes, or a width of 1")
         super().add(rows)
 
     @property

@@ -10,13 +10,16 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from sosie.clusters.keep import Keep
+from sosie.documents.reading import Reading
 from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
+from sosie.features.collect import Collection
 from sosie.features.shingles import Shingles
 from sosie.features.weighting import Weighting
 from sosie.jobs import stages
-from sosie.jobs.auto import check_limit, choose_method, list_bytes
+from sosie.jobs.auto import Chosen, check_limit, choose_method, chosen, list_bytes, wish_of
 from sosie.jobs.parameters import Clustering, DedupParameters, MethodName, Wordless, shingles_of
+from sosie.jobs.planning.of_documents import Asked, facts_of_features
 from sosie.jobs.warm import prepare
 from sosie.jobs.work import as_output, open_inputs, working
 from sosie.matches.candidates import Method
@@ -24,6 +27,8 @@ from sosie.matches.reference import Reference, is_stored
 from sosie.matches.sets.similarity import Measure
 from sosie.matches.sets.threshold import as_fraction
 from sosie.matches.stored import load_pairs, save_pairs
+from sosie.parallel import thread_count
+from sosie.planner.facts import Facts
 from sosie.report.assemble import assemble, report_on
 from sosie.report.check import check
 from sosie.report.deduplication import Deduplication
@@ -50,6 +55,7 @@ def dedup(
     keep: Keep = "first",
     clusters: Clustering = "anchored",
     wordless: Wordless = "identical",
+    recall: float = 1.0,
     against: Documents | Source | Reference | None = None,
     output: str | os.PathLike[str] | Output | None = None,
     overwrite: bool = False,
@@ -63,7 +69,8 @@ def dedup(
     Two documents are similar if the `similarity` of their shingles (runs of `width` words, 3 by default) reaches the
     threshold; of those, `keep` says which stays. `text_column`, `id_column` and `on_error` say how documents are read,
     those of `against` included, where they are no `Source`. With `output`, all is written to that directory. `memory`
-    is how much the process may use, as in "4GB". `progress=True` shows bars on standard error.
+    is how much the process may use, as in "4GB". With a `recall` below 1, a method may be taken that finds so many of
+    the similar pairs, if that is faster. `progress=True` shows bars on standard error.
 
     >>> texts = ["the quick brown fox jumps over the lazy dog"] * 2 + ["something else entirely, not a fox"]
     >>> result = dedup(texts)
@@ -82,6 +89,7 @@ def dedup(
         similarity=similarity,
         weighting=weighting,
         wordless=wordless,
+        recall=recall,
     )
     read = {"text_column": text_column, "id_column": id_column, "on_error": on_error}
     source = as_source(documents, **read)
@@ -135,18 +143,20 @@ class Deduplicator(DedupParameters):
                 work.watch(vars(held.features).values())
             with timing.stage("read") as stage:
                 collection = stages.read(inputs.reading, self, held, work, stage)
-            method = self.choose(len(collection.features.hashes), len(collection), memory)
-            checkpoints = work.place.checkpoints.given(describe(method))
             work.watch([*vars(collection.features).values(), *vars(collection.rejects).values()])
             with timing.stage("collapse"):
+                planned = self.planned(collection, inputs.reading, memory, threads, written=work.writes)
+                method = planned.method
+                checkpoints = work.place.checkpoints.given([describe(method), planned.radius])
                 similarity = stages.weigh(collection, self, work.room)
                 work.watch([similarity.weights])
                 collapsed = stages.collapse(collection, similarity, self.keep, held is not None and held.only)
             if (verified := load_pairs(checkpoints, len(collapsed.groups))) is None:
                 with timing.stage("match"):
-                    candidates = stages.match(collapsed, method, self.threshold, work.room)
+                    candidates = stages.match(collapsed, method, self.threshold, work.room, planned.radius)
                 with timing.stage("verify"):
                     verified = stages.verify(collapsed, candidates, self.threshold, self.clusters, threads)
+                    del candidates  # keys, which may be many
                     save_pairs(checkpoints, verified)
             with timing.stage("cluster"):
                 clusters = stages.cluster(collapsed, verified, self.clusters, threads)
@@ -160,11 +170,34 @@ class Deduplicator(DedupParameters):
                     stages.write(outcome, work.place, checkpoints, threads, stage)
             annotate = work.place.annotate if work.writes else None
             parameters = self.described(method, inputs.reading.columns, annotate, inputs.source.described())
-            report = report_on(outcome, collection, parameters, measured, timing.finished, threads)
-            result = outcome.reported(report, near)
+            report = report_on(
+                outcome,
+                collection,
+                parameters,
+                measured,
+                timing.finished,
+                threads,
+                planned=planned.candidate,
+                plan=planned.plan,
+            )
+            result = outcome.reported(report, near, planned.plan)
             if work.writes:
                 stages.write_report(result, work.place, threads)
         return result
+
+    def planned(
+        self, collection: Collection, reading: Reading, memory: int | None, threads: int | None, *, written: bool = True
+    ) -> Chosen:
+        """Return the method for a collection that was read, and what is expected of it."""
+        count = len(collection)
+        wish = wish_of(self, count, memory=memory, threads=thread_count(threads), written=written)
+        if self.identical or not count:
+            return chosen(self, wish, Facts(counted=True, features=len(collection.features.hashes) / max(count, 1)))
+        asked = Asked(
+            threshold=self.threshold, measure=self.similarity, weighting=self.weighting, evidence=self.evidence
+        )
+        text_bytes = float(collection.lengths.sum()) / max(len(collection.documents), 1)
+        return chosen(self, wish, facts_of_features(collection.features, asked, reading, text_bytes, threads=threads))
 
     def choose(self, features: int, documents: int, memory: int | None = None) -> Method:
         """Return the method for so many features and documents: what `auto` does is said in `jobs/auto.py`."""

@@ -8,9 +8,10 @@ from typing import Any
 from sosie.documents.source import Documents, Source, as_source
 from sosie.errors import UsageError
 from sosie.evaluation.inspection import Inspection, inspect
-from sosie.jobs.auto import FEATURE_BYTES, choose_method, in_memory, list_bytes
+from sosie.jobs.auto import choose_method, in_memory, list_bytes
 from sosie.jobs.parameters import DedupParameters
 from sosie.jobs.warm import prepare
+from sosie.planner.constants.documents import FEATURE_BYTES
 from sosie.report.report import describe
 from sosie.report.timing import Progress, Silent, StageCost, Timing
 from sosie.shown import as_html, as_text

@@ -33,7 +33,8 @@ class DedupParameters:
 
     `shingles` are the evidence that a method given by name works with; a method given as a spec has its own.
     `weighting` says how features weigh for the cosine. `wordless` documents, which have no shingles, are duplicates if
-    they are identical, byte for byte, or all of them are kept.
+    they are identical, byte for byte, or all of them are kept. `recall` is the share of the similar pairs that has to
+    be found; of less than all, a method is planned that finds so many.
     """
 
     threshold: Fraction = _THRESHOLD
@@ -44,8 +45,11 @@ class DedupParameters:
     similarity: Measure = "jaccard"
     weighting: Weighting = "binary"
     wordless: Wordless = "identical"
+    recall: float = 1.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.recall, bool) or not isinstance(self.recall, int | float) or not 0 < self.recall <= 1:
+            raise UsageError(f"recall is above 0 and at most 1, as in 0.95; got {self.recall!r}")
         object.__setattr__(self, "threshold", as_fraction(self.threshold))
         parse_keep(self.keep)
         Similarity(self.similarity)
@@ -91,6 +95,8 @@ class DedupParameters:
     def needs(self) -> tuple[str, ...]:
         """The jobs in `needs.json` whose kernels it will need, as far as that can be said before anything is read."""
         method = self.method if isinstance(self.method, str) else describe(self.method)["method"]
+        if method == "auto" and self.recall < 1:
+            return tuple(f"dedup {name}" for name in (self.similarity, "minhash", "simhash"))
         if method in ("minhash", "simhash", "identical"):
             return (f"dedup {method}",)
         return (f"dedup {self.similarity}{' weighted' if self.weighted else ''}",)
@@ -118,6 +124,7 @@ class DedupParameters:
             annotate=annotate,
             wordless=None if self.identical else self.wordless,
             files=files or None,
+            recall=None if self.recall == 1 else self.recall,
         )
 
     def _compare_bytes(self) -> None:
@@ -127,6 +134,7 @@ class DedupParameters:
             "a similarity": self.similarity != "jaccard",
             "shingles": self.shingles != Shingles(),
             "wordless": self.wordless != "identical",
+            "recall": self.recall != 1,
         }
         for name in (name for name in given if given[name]):
             raise UsageError(

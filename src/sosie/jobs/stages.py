@@ -107,10 +107,13 @@ def collapse(collection: Collection, similarity: Similarity, keep: str, only: bo
     return Collapsed(features, groups, sets, similarity, Sides.of(groups, len(before), only))
 
 
-def match(collapsed: Collapsed, method: Method, threshold: Fraction, room: Room) -> Candidates:
+def match(
+    collapsed: Collapsed, method: Method, threshold: Fraction, room: Room, radius: int | None = None
+) -> Candidates:
     """Return candidate pairs of groups, with the recall that the method predicts for a pair at the threshold.
 
-    They are found by hashes alone, and so are all that share enough words.
+    They are found by hashes alone, and so are all that share enough words. The `radius` is that of simhash, where it is
+    not the one that nearly all pairs at the threshold are within.
     """
     similarity, features, groups = replace(collapsed.similarity, tags=None), collapsed.features, collapsed.groups
     if isinstance(method, Exact):
@@ -120,9 +123,10 @@ def match(collapsed: Collapsed, method: Method, threshold: Fraction, room: Room)
     elif isinstance(method, Minhash):
         found = by_keys(method, features, groups, similarity.least_jaccard(threshold), room)
     else:
-        radius = simhash_radius(method, similarity, threshold)
+        radius = simhash_radius(method, similarity, threshold) if radius is None else radius
         join = choose_join(len(groups), method.bits, radius)
-        found = by_signatures(method, features, groups, similarity, radius, join, room.threads)
+        least = float(similarity.least_cosine(threshold))
+        found = by_signatures(method, features, groups, similarity, (radius, least), join, room.threads)
     return replace(found, pairs=collapsed.sides.of_interest(found.pairs))
 
 

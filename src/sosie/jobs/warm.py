@@ -18,10 +18,10 @@ from sosie.kernels.machine.compile import compiling, is_kept
 from sosie.kernels.machine.kept import cache_directory, config
 from sosie.kernels.machine.side_by_side import Wanted, compile_side_by_side, imported
 from sosie.parallel import thread_count
+from sosie.planner.constants.documents import COMPILER_BYTES
 from sosie.report.timing import Progress, Silent
 from sosie.storage.resident import physical_memory
 
-COMPILER_BYTES = 400_000_000  # what a process that compiles takes
 NEEDS = Path(__file__).with_name("needs.json")
 
 

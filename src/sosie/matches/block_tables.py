@@ -27,14 +27,13 @@ from sosie.kernels.tables.word_join import (
 )
 from sosie.matches.scan import Scan, check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map
+from sosie.planner.constants.joins import HASHED_ROW_BYTES, WORD_GROUP, WORD_ROW_BYTES
 from sosie.storage.room import Room
 from sosie.types import I32, I64, U64
 
-GROUP = 3  # rows of one word are compared in groups of 2^3 to 2^4, where headers tell so many apart
 _PART = 12  # a part of 2^12 rows stays in the cache,
 _PARTS = 14  # and so do the ends of 2^14 parts
 _ROOM = 1 << 16  # pairs that are written at a time, at least
-_WORD_BYTES = 12  # a word and its row
 Take = Callable[[U64], None]
 
 
@@ -61,8 +60,7 @@ class BlockTables:
 
         Each pair is given once. Equal rows matter only within one collection that is joined with itself.
         """
-        kind = _WordTables if self.scan.words == 1 and len(self.scan) < 2**31 else _HashedTables
-        tables, count = kind(self), len(self.cut.headers)
+        tables, count = self._kind(self), len(self.cut.headers)
         counted = list(ordered_map(tables.counts, range(count), self.threads))
         most = table_rows(self.room, tables.row_bytes, self.threads)
         for counts in counted:
@@ -82,15 +80,23 @@ class BlockTables:
                 self.room.tell(rows, total)
         return None if equal else comparisons
 
+    def group_keys(self, table: int, words: U64) -> U64:
+        """Return keys of rows: those whose keys in a table are equal are compared with each other."""
+        return self._kind(self).group_keys(table, words)
+
+    @property
+    def _kind(self) -> type[_WordTables | _HashedTables]:
+        return _WordTables if self.scan.words == 1 and len(self.scan) < 2**31 else _HashedTables
+
 
 class _WordTables:
     """Tables of signatures of one word: scattered by their moved words."""
 
-    row_bytes = _WORD_BYTES
+    row_bytes = WORD_ROW_BYTES
 
     def __init__(self, of: BlockTables) -> None:
         self._of, count = of, len(of.scan)
-        self._bits = max(count.bit_length() - GROUP, 1)
+        self._bits = max(count.bit_length() - WORD_GROUP, 1)
         most = table_rows(of.room, self.row_bytes, of.threads) or count
         wanted = max(count.bit_length() - _PART, (4 * count // most).bit_length())
         self._parts = min(max(wanted, 1), _PARTS)
@@ -107,6 +113,10 @@ class _WordTables:
         for first, words in self._of.scan.pieces():
             count_parts(words, first, self._of.scan.left_out, how, counts)
         return counts
+
+    def group_keys(self, table: int, words: U64) -> U64:
+        """Return the bits by which groups are told."""
+        return move_words(words, self._how(table).moves) >> np.uint64(64 - self._group_bits(table))
 
     def join(self, piece: Piece, counts: I64, take: Take) -> int:
         how, of = self._how(piece.table), self._of
@@ -147,7 +157,7 @@ class _HashedTables:
 
     def __init__(self, of: BlockTables) -> None:
         self._of = of
-        self.row_bytes = 64 + 8 * of.scan.words  # keys and rows twice, room for pairs, and the words that are compared
+        self.row_bytes = HASHED_ROW_BYTES + 8 * of.scan.words
         self._bits = bits_to_tell(len(of.scan))
         self._parts = min(self._bits, _PARTS)
 
@@ -158,6 +168,10 @@ class _HashedTables:
             keys = hash_headers(words, self._of.cut.masks[table])[self._of.scan.stay(first + np.arange(len(words)))]
             counts += np.bincount((keys >> np.uint64(64 - self._parts)).astype(np.int64), minlength=len(counts))
         return counts
+
+    def group_keys(self, table: int, words: U64) -> U64:
+        """Return the bits by which groups are told."""
+        return hash_headers(words, self._of.cut.masks[table]) >> np.uint64(64 - self._bits)
 
     def join(self, piece: Piece, counts: I64, take: Take) -> int:
         of, size = self._of, int(counts.sum())

@@ -7,7 +7,6 @@ pair is written only by the first table whose header it shares.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,14 +21,12 @@ from sosie.matches.equal.copies import Copies
 from sosie.matches.equal.written import Written
 from sosie.matches.scan import Scan
 from sosie.parallel import thread_count
+from sosie.planner.methods.block_join import Cut, cheapest_cut
 from sosie.storage.resident import return_freed
 from sosie.storage.room import Room
 from sosie.types import U64, Pairs, Signatures
 
-_TABLES = 1000  # more are never worth it
 _SAMPLE = 2048  # rows from which the size of groups is estimated
-_SORT = 8.0  # the cost of a row in a table, in comparisons of one word
-_SCATTER = 150.0  # the same of signatures of one word, which are compared eight at a time
 
 
 def join_blocks(
@@ -98,7 +95,7 @@ class _Join:
         """Collect the pairs of the `count` rows that are not left out; return what it took, None if two are equal."""
         if count < 2 or not all(map(len, scan.sides)):
             return {}
-        cut = _choose_cut(scan, count, self.bits, self.radius)
+        cut = choose_cut(scan, count, self.bits, self.radius)
         comparisons = BlockTables(scan, cut, self.radius, self.threads, self.room).join(runs.add_packed)
         if self.room is not None and self.room.limit is not None:
             return_freed()
@@ -109,30 +106,24 @@ class _Join:
         return {"tables": len(cut.headers), "comparisons": comparisons}
 
 
-def _choose_cut(scan: Scan, count: int, bits: int, radius: int) -> BlockCut:
-    """Return the cut that costs least for `count` rows, by the sizes that its groups have in a sample."""
+def choose_cut(scan: Scan, count: int, bits: int, radius: int) -> BlockCut:
+    """Return the cut that costs least for `count` rows, by how often rows of a sample have the same headers."""
     rows = np.sort(np.random.default_rng(0).choice(len(scan), min(len(scan), _SAMPLE), replace=False))
-    sample = scan.take(rows[scan.stay(rows)])
-    row_cost = _SCATTER if scan.words == 1 else _SORT
-    best, best_cost = BlockCut.of(bits, radius + 1, 1), math.inf
-    for chosen in range(1, bits - radius + 1):
-        if math.comb(radius + chosen, chosen) > _TABLES and chosen > 1:
-            break
-        cut = BlockCut.of(bits, radius + chosen, chosen)
-        groups = float(np.mean([_rows_per_group(sample, cut, table, count) for table in _some(len(cut.headers))]))
-        cost = len(cut.headers) * count * (row_cost + groups / 2)
-        if cost >= best_cost:
-            break
-        best, best_cost = cut, cost
-    return best
+    sample = read_only(scan.take(rows[scan.stay(rows)]))
+
+    def alike(cut: Cut) -> float:
+        made = BlockCut.of(bits, cut.blocks, cut.header)
+        return float(np.mean([_chance_alike(sample, made, table) for table in _some(len(made.headers))]))
+
+    return BlockCut.of(bits, *cheapest_cut(count, bits, radius, alike))
 
 
 def _some(tables: int) -> range:
     return range(0, tables, -(-tables // 8))
 
 
-def _rows_per_group(sample: U64, cut: BlockCut, table: int, count: int) -> float:
-    """Estimate with how many rows a row is compared: as by chance, or as the sample shows."""
-    _, sizes = np.unique(hash_headers(read_only(sample), cut.masks[table]), return_counts=True)
+def _chance_alike(sample: U64, cut: BlockCut, table: int) -> float:
+    """Estimate how often two rows have the same header: as by chance, or as the sample shows."""
+    _, sizes = np.unique(hash_headers(sample, cut.masks[table]), return_counts=True)
     observed = float(np.sum(sizes * (sizes - 1))) / max(1, len(sample) * (len(sample) - 1))
-    return count * max(observed, 2.0 ** -cut.header_bits(table))
+    return max(observed, 2.0 ** -cut.header_bits(table))

@@ -16,13 +16,13 @@ from sosie.matches.check import check_join, check_pairs
 from sosie.matches.collected import PairRuns
 from sosie.matches.equal.signatures import join_distinct
 from sosie.matches.order import packed
-from sosie.matches.scan import PROGRAM
 from sosie.parallel import ordered_map
+from sosie.planner.constants.joins import BRUTE_SLAB, JOIN_PROGRAM
+from sosie.planner.methods.brute import held_bytes
 from sosie.storage.room import Room
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Pairs, Signatures
 
-_SLAB = 1 << 18  # rows that are turned into planes at a time
 _SPAN = 1 << 12  # rows that one task compares with them
 _SAMPLED = 1 << 10  # rows that tell how many pairs to expect
 
@@ -65,12 +65,13 @@ def join_brute(
 
 def _check_room(room: Room | None, sides: list[Signatures]) -> None:
     """Refuse what does not fit: the words of both sides, copies of those that are distinct, and slabs of planes."""
-    slabs = 4 * min(_SLAB, max(map(len, sides))) * sides[0].bits // 8
-    needed = PROGRAM + slabs + 2 * sum(side.words.nbytes for side in sides)
-    if room is not None and room.limit is not None and needed + room.memory > room.limit:
+    if room is None or room.limit is None:
+        return
+    rows, others = len(sides[0]), sum(map(len, sides[1:]))
+    needed = JOIN_PROGRAM + held_bytes(rows, others, sides[0].bits) + room.memory
+    if needed > room.limit:
         raise UsageError(
-            f"comparing all with all takes about {show_size(needed + room.memory)} of memory: allow more (--memory,"
-            " memory=)"
+            f"comparing all with all takes about {show_size(needed)} of memory: allow more (--memory, memory=)"
         )
 
 
@@ -101,15 +102,15 @@ class _Join:
 
     def tasks(self, spans: int) -> int:
         """Return how many tasks there are for so many spans, at most."""
-        return spans * -(-(len(self.words) - self.split) // _SLAB)
+        return spans * -(-(len(self.words) - self.split) // BRUTE_SLAB)
 
     def run(self, spans: list[I64], runs: PairRuns, threads: int | None) -> Iterator[int]:
         """Add the pairs of some rows with all others; yield how many there are, task by task."""
         return ordered_map(lambda task: self._compare(task, runs), self._tasks(spans), threads)
 
     def _tasks(self, spans: list[I64]) -> Iterator[_Task]:
-        for start in range(self.split, len(self.words), _SLAB):
-            part = self.words[start : start + _SLAB]
+        for start in range(self.split, len(self.words), BRUTE_SLAB):
+            part = self.words[start : start + BRUTE_SLAB]
             slab = weigh(part, self.bits, self.stages)
             yield from (_Task(rows, slab, start, len(part)) for rows in spans)
 

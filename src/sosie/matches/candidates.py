@@ -15,13 +15,14 @@ from sosie.features.shingles import Shingles
 from sosie.kernels.sets.similarity import Sets
 from sosie.matches.equal.groups import Groups
 from sosie.matches.join import SignatureJoin, join_signatures
-from sosie.matches.keys import DENSE, key_groups
+from sosie.matches.keys import key_groups
 from sosie.matches.missed import Banded, Found, banded_share
 from sosie.matches.sets.dense import DenseLists, dense_lists
 from sosie.matches.sets.join import join_sparse
 from sosie.matches.sets.partitions import listed_at_most
 from sosie.matches.sets.similarity import Measure, Similarity
 from sosie.matches.share import crowds_of, weighted_share
+from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.storage.room import Room
@@ -127,18 +128,21 @@ def by_signatures(
     features: Features,
     groups: Groups,
     similarity: Similarity,
-    radius: int,
+    within: tuple[int, float],
     join: SignatureJoin,
     threads: int | None,
 ) -> Candidates:
-    """Return the pairs of groups whose simhash signatures are within the radius.
+    """Return the pairs of groups whose simhash signatures are `within` a radius, which is for a cosine at least.
 
     The representatives of the groups are rows of `features`; weights are aligned with its hashes.
     """
+    radius, least = within
     signatures = _signed(method, features, similarity, threads)
     signed = Signatures(signatures.words[_signed_rows(features, groups)], method.bits)
     pairs = join_signatures(signed, radius=radius, method=join, threads=threads)
-    found = replace(pairs, counters={**pairs.counters, "radius": radius}, recall=SIMHASH_RECALL)
+    usual = radius == method.radius(least, SIMHASH_RECALL)
+    recall = SIMHASH_RECALL if usual else float(method.chances(np.array([least]), radius)[0])
+    found = replace(pairs, counters={**pairs.counters, "radius": radius}, recall=recall)
     return Candidates(found, None, lambda jaccard, cosine: method.chances(cosine, radius))
 
 

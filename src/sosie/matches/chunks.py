@@ -15,6 +15,7 @@ from sosie.kernels.planes.ranges import Asked, near_each
 from sosie.kernels.planes.weighed import stages_of, weigh
 from sosie.kernels.tables.permuted import draw_permutation, permuted_order
 from sosie.matches.order import packed, unpacked
+from sosie.planner.constants.joins import WINDOW_CHUNK
 from sosie.types import I64, U64
 
 
@@ -32,7 +33,7 @@ class Window:
 
     tables: int = 300
     window: int = 2000
-    chunk: int = 490_000
+    chunk: int = WINDOW_CHUNK
     seed: int = 0
 
     def __post_init__(self) -> None:

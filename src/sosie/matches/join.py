@@ -15,9 +15,6 @@ from sosie.types import Pairs, Signatures
 
 SignatureJoin = Literal["blocks", "brute", "window"]
 
-SORTED_ROW = 16  # what a row costs in a block table, in comparisons
-TILED = 8  # how many comparisons a scan over bit planes makes in the time of one in a block table
-
 _JOINS: dict[str, Callable[..., Pairs]] = {"blocks": join_blocks, "brute": join_brute, "window": join_window}
 
 
@@ -57,15 +54,3 @@ def check_method(method: str | Window) -> str:
     if method not in _JOINS:
         raise UsageError(f"method must be auto, {', '.join(get_args(SignatureJoin))} or a Window, got {method!r}")
     return method
-
-
-def blocks_pay(rows: int, bits: int, radius: int) -> bool:
-    """Whether sorting into radius + 1 block tables costs less than comparing all pairs, for evenly spread bits.
-
-    >>> blocks_pay(1_000_000, 64, 3), blocks_pay(1_000_000, 256, 53)
-    (True, False)
-    """
-    if not 0 <= radius < bits:
-        return False
-    tables, header = radius + 1, bits // (radius + 1)
-    return tables * (SORTED_ROW + rows * 2.0**-header) < rows / TILED

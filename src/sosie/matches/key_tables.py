@@ -17,6 +17,7 @@ from sosie.kernels.tables.keys import count_pairs, count_parts, fill_pairs, grou
 from sosie.matches.check import check_pairs
 from sosie.matches.scan import check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.constants.joins import KEY_ROW_BYTES
 from sosie.storage.resident import give_back, return_freed
 from sosie.storage.room import Room
 from sosie.storage.spill import Spill
@@ -24,7 +25,6 @@ from sosie.types import I64, U64, Keys
 
 _PARTS = 12  # bits of a mixed key by which rows are told to be in one piece
 _PART = 1 << 22  # rows of a piece, where there is no limit
-_ROW_BYTES = 80  # keys and rows, twice; the groups; and copies of what is selected
 _STEP = 1 << 18  # keys that are read at a time
 _ROOM = 1 << 16  # pairs that are written at a time, at least
 
@@ -43,10 +43,10 @@ class KeyTables:
 
         A pair is given once for each table in which its keys are equal.
         """
-        most = table_rows(self.room, _ROW_BYTES, self.threads)
+        most = table_rows(self.room, KEY_ROW_BYTES, self.threads)
         counted = list(ordered_map(self._counts, range(len(self.columns)), self.threads))
         for counts in counted:
-            check_parts(counts, most, _ROW_BYTES, self.threads)
+            check_parts(counts, most, KEY_ROW_BYTES, self.threads)
         spans = [(table, span) for table, counts in enumerate(counted) for span in cut_parts(counts, most or _PART)]
 
         def run(task: tuple[int, tuple[int, int]]) -> int:

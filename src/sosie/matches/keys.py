@@ -13,12 +13,12 @@ from sosie.matches.collected import PairRuns
 from sosie.matches.key_tables import key_tables
 from sosie.matches.order import distinct_packed, unpacked
 from sosie.parallel import ordered_map
+from sosie.planner.constants.documents import CROWDED_KEY as CROWDED
+from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.storage.resident import give_back
 from sosie.storage.room import Room
 from sosie.types import I64, U64, Keys, Pairs
 
-DENSE = 1024  # rows with one key beyond which a group is set apart
-CROWDED = 16  # the same, where there would be more pairs than asked for
 PART = 1 << 22  # rows of a table that one task groups
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -47,7 +47,8 @@ def join_keys(
     """Return all pairs of rows that share a key in at least one table: inside a collection, or between two.
 
     More than `max_pairs` are refused. Which share of the similar pairs have a key in common is not known here: the
-    recall is that of the method that made the keys. Tables and pairs keep to the `room`, where there is one.
+    recall is that of the method that made the keys. Tables and pairs keep to the `room`, where there is one. The
+    comparisons that are counted are the pairs of all tables, those that share several keys as often as they do.
 
     >>> pairs = join_keys(Keys(np.array([[1, 5], [2, 5], [1, 6]], np.uint64)))
     >>> pairs.a.tolist(), pairs.b.tolist()
@@ -61,7 +62,7 @@ def join_keys(
                 tables.join(runs.add_packed, max_pairs)
         if runs.added > max_pairs:  # repeats are counted before anything is written
             check_pairs(sum(map(len, runs.merged())), max_pairs)
-        return runs.pairs()
+        return runs.pairs({"comparisons": runs.added})
 
 
 def key_groups(

@@ -9,12 +9,12 @@ import numpy as np
 
 from sosie.arrays import read_only
 from sosie.errors import UsageError
+from sosie.planner.held import held_rows, limit_for
 from sosie.storage.resident import give_back
 from sosie.storage.room import Room
 from sosie.storage.size import show_size
 from sosie.types import I64, U64, Bools, Signatures
 
-PROGRAM = 400_000_000  # bytes that the program itself takes
 _STEP = 1 << 18  # rows that are read at a time: what is worked out for them is a few megabytes
 _NONE = np.empty(0, np.uint64)
 
@@ -78,10 +78,7 @@ def table_rows(room: Room | None, row_bytes: int, threads: int) -> int | None:
 
     What the program takes is set aside, and so is what pairs take.
     """
-    if room is None or room.limit is None:
-        return None
-    free = max((room.limit - PROGRAM - 3 * room.memory) * 3 // 4, room.limit // 8)
-    return max(free // threads // row_bytes, 1)
+    return None if room is None else held_rows(room.limit, row_bytes, threads, room.memory)
 
 
 def cut_parts(counts: I64, most: int | None) -> list[tuple[int, int]]:
@@ -105,7 +102,7 @@ def check_parts(counts: I64, most: int | None, row_bytes: int, threads: int) -> 
     """Refuse a part of more than `most` rows, which would have to be held at once."""
     largest = int(counts.max(initial=0))
     if most is not None and largest > most:
-        needed = show_size(PROGRAM + 2 * largest * row_bytes * threads)
+        needed = show_size(limit_for(largest, row_bytes, threads))
         raise UsageError(
             f"{largest:,} rows begin alike in a table and have to be held at once: allow about {needed} of memory"
             " (--memory, memory=), or use fewer threads"

@@ -10,8 +10,9 @@ from sosie.matches.check import check_join, check_pairs
 from sosie.matches.chunks import Detected, Window, WindowJoin
 from sosie.matches.collected import PairRuns
 from sosie.matches.recaptured import Recaptured
-from sosie.matches.scan import PROGRAM
 from sosie.parallel import ordered_map, thread_count
+from sosie.planner.constants.joins import JOIN_PROGRAM
+from sosie.planner.methods.window import held_bytes
 from sosie.storage.room import Room
 from sosie.storage.size import show_size
 from sosie.types import U64, Pairs, Signatures
@@ -71,8 +72,8 @@ def _check_room(join: WindowJoin, room: Room | None, threads: int | None) -> Non
     if room is None or room.limit is None:
         return
     workers = thread_count(threads)
-    size = min(join.by.chunk + join.by.window, join.rows) * join.bits // 8
-    needed = PROGRAM + room.memory + 40 * join.rows * (workers + 1) + 3 * size * workers
+    held = held_bytes(join.rows, join.bits, join.by.window, workers, join.by.chunk)
+    needed = JOIN_PROGRAM + held + room.memory
     if needed > room.limit:
         raise UsageError(
             f"a window over {join.rows:,} rows, {join.by.chunk:,} at a time, takes about {show_size(needed)} of memory:"

@@ -6,11 +6,15 @@ widths and interpolated between them. No constant of cost stands anywhere else.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import math
 import os
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +26,12 @@ from sosie.planner.constants.joins import JOINS
 from sosie.planner.constants.search import SEARCH
 
 PROGRAM = 250_000_000  # bytes that the program itself takes, with the libraries that a job loads
-VERSION = 1  # of what the constants mean
+FORMAT, VERSION = "sosie-machine", 1
+LARGEST = 1 << 20  # bytes of a file of constants
+WIDEST = 1 << 50  # what a constant may depend on: bits of a signature, bytes of a table
+MOST = 1e15  # ns: days for one unit
+_REMEDY = "Run sosie plan --machine --measure-again."
+_log = logging.getLogger("sosie")
 
 
 CONSTANTS: dict[str, Constant] = {
@@ -70,12 +79,13 @@ class Machine:
         return 1 + gain * (max(threads, 1) - 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the machine as JSON."""
+        """Return the machine as JSON, as it is kept."""
         kept = {
             name: value if not isinstance(value, Mapping) else {str(bits): each for bits, each in value.items()}
             for name, value in self.constants.items()
         }
-        return {"version": VERSION, "cpu": self.cpu, "measured": self.measured, "constants": kept}
+        said = {"format": FORMAT, "version": VERSION, "table": table_digest(), "cpu": self.cpu}
+        return {**said, "measured": self.measured, "constants": kept}
 
 
 def machine_path() -> Path:
@@ -84,35 +94,95 @@ def machine_path() -> Path:
     return Path(folder) / "sosie" / "machine.json"
 
 
+@cache
 def cpu_name() -> str:
     """Return the name of the processor, as the system says it."""
     try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            named = next((line for line in lines if line.startswith("model name")), "")
     except OSError:
-        lines = []
-    import platform
+        named = ""
+    return named.partition(":")[2].strip() or platform.processor() or platform.machine()
 
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+@cache
+def table_digest() -> str:
+    """Return what names the table of constants: other names or meanings are another table, and are measured again."""
+    named = sorted((name, constant.meaning) for name, constant in CONSTANTS.items())
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:16]
 
 
 def load_machine(path: Path | None = None) -> Machine:
-    """Return what was measured on this machine; the usual constants where nothing was, or it was another processor."""
+    """Return what was measured on this machine, or the usual constants where nothing was.
+
+    So it is where it was another processor or another table of constants. Where the file cannot be read or says what
+    cannot be, too: then the logger `sosie` says so, once in a process.
+    """
     try:
-        said = json.loads((path or machine_path()).read_text("utf-8"))
-    except FileNotFoundError:
+        return read_machine(path) or Machine(cpu_name())
+    except StorageError as error:
+        _warn(str(error))
         return Machine(cpu_name())
-    except (OSError, ValueError) as error:
-        raise StorageError(f"{path or machine_path()}: {error}: remove it, and run sosie plan --machine") from error
-    return _checked(said) or Machine(cpu_name())
+
+
+def read_machine(path: Path | None = None) -> Machine | None:
+    """Return what was measured on this machine, None if nothing was; a file that says what cannot be is an error.
+
+    >>> read_machine(Path("nowhere")) is None
+    True
+    """
+    file = path or machine_path()
+    try:
+        with open(file, "rb") as opened:
+            text = opened.read(LARGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(f"{file}: cannot be read ({error.strerror}). {_REMEDY}") from error
+    try:
+        if len(text) > LARGEST:
+            raise ValueError(f"it is larger than {LARGEST:,} bytes")
+        return _checked(json.loads(text.decode("utf-8")))
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{file}: does not hold what was measured of a machine ({error}). {_REMEDY}") from error
 
 
 def _checked(said: Any) -> Machine | None:
-    """Return the constants of a file if they are of this processor and of this version, and numbers all of them."""
-    if not isinstance(said, dict) or said.get("version") != VERSION or said.get("cpu") != cpu_name():
+    """Return the constants of a file; None if they are another processor's, or of another version or table."""
+    if not isinstance(said, dict) or said.get("format") != FORMAT:
+        raise ValueError(f"its format is not {FORMAT}")
+    if said.get("version") != VERSION or said.get("table") != table_digest() or said.get("cpu") != cpu_name():
         return None
-    constants: dict[str, float | Mapping[int, float]] = {}
-    for name, value in said["constants"].items():
-        if name in CONSTANTS:
-            by_width = isinstance(value, dict)
-            constants[name] = {int(bits): float(each) for bits, each in value.items()} if by_width else float(value)
-    return Machine(said["cpu"], said["measured"], constants)
+    measured, constants = said.get("measured"), said.get("constants")
+    if not isinstance(measured, str) or not isinstance(constants, dict):
+        raise ValueError("it does not say when it was measured, or what")
+    if unknown := sorted(constants.keys() - CONSTANTS.keys()):
+        raise ValueError(f"there is no constant {unknown[0]!r}")
+    return Machine(said["cpu"], measured, {name: checked_constant(name, each) for name, each in constants.items()})
+
+
+def checked_constant(name: str, value: Any) -> float | dict[int, float]:
+    """Return a constant as it is kept: a positive number, or some by a size where it depends on that.
+
+    >>> checked_constant("threads", 2)
+    2.0
+    """
+    if not isinstance(CONSTANTS[name].usual, Mapping):
+        return _positive(name, value)
+    if not isinstance(value, Mapping) or not value:
+        raise ValueError(f"{name} is not by size")
+    if wrong := [width for width in value if not str(width).isdecimal() or not 0 < int(width) <= WIDEST]:
+        raise ValueError(f"{name} is of the size {wrong[0]!r}")
+    return {int(width): _positive(name, each) for width, each in value.items()}
+
+
+def _positive(name: str, value: Any) -> float:
+    number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else value
+    if not 0 < number < MOST:  # so it is no NaN either
+        raise ValueError(f"{name} is {value!r}, not a number above 0")
+    return float(number)
+
+
+@cache
+def _warn(problem: str) -> None:
+    _log.warning("%s Until then a usual machine's constants are taken.", problem)

@@ -23,10 +23,11 @@ class Costed(Protocol):
 
 
 class Method(NamedTuple):
-    """A method: the module that knows what it costs, and the tasks that it is for."""
+    """A method: the module that knows what it costs, the tasks that it is for, and whether it needs a `cluster`."""
 
     home: str
     tasks: tuple[Task, ...]
+    cluster: bool = False
 
     def load(self) -> Costed:
         """Import the module."""
@@ -39,7 +40,7 @@ METHODS: dict[str, Method] = {
     "exact": Method(f"{_AT}.exact", ("dedup",)),
     "minhash": Method(f"{_AT}.minhash", ("dedup",)),
     "simhash": Method(f"{_AT}.simhash", ("dedup",)),
-    "spark": Method(f"{_AT}.spark", ("dedup",)),
+    "spark": Method(f"{_AT}.spark", ("dedup",), cluster=True),
     "brute": Method(f"{_AT}.brute", ("join",)),
     "blocks join": Method(f"{_AT}.block_join", ("join",)),
     "window": Method(f"{_AT}.window", ("join",)),
@@ -55,9 +56,11 @@ METHODS: dict[str, Method] = {
 }
 
 
-def candidates(wish: Wish, facts: Facts, machine: Machine) -> Iterator[Candidate]:
-    """Return every method that can answer a wish, with every setting worth trying."""
-    for method in METHODS.values():
+def candidates(
+    wish: Wish, facts: Facts, machine: Machine, methods: Mapping[str, Method] | None = None
+) -> Iterator[Candidate]:
+    """Return every method that can answer a wish, with every setting worth trying; of some `methods`, or of all."""
+    for method in (METHODS if methods is None else methods).values():
         if wish.task in method.tasks:
             costed = method.load()
             for parameters in costed.settings(wish, facts):

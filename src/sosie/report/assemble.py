@@ -14,6 +14,10 @@ from sosie.matches.order import renumbered
 from sosie.matches.reference import HeldReference
 from sosie.matches.share import Share
 from sosie.parallel import thread_count
+from sosie.planner.estimate import Candidate
+from sosie.planner.machine import PROGRAM
+from sosie.planner.outcome import Outcome as PlanOutcome
+from sosie.planner.plan import Plan
 from sosie.report.check import SEED
 from sosie.report.deduplication import Outcome
 from sosie.report.report import Against, Counts, InputCount, Parameters, Report
@@ -44,11 +48,15 @@ def report_on(
     measured: SampledRecall | None,
     stages: Iterable[StageCost],
     threads: int | None,
+    planned: Candidate | None = None,
+    plan: Plan | None = None,
 ) -> Report:
     """Return what there is to say: how it was done, what was counted, what was measured, and what the stages took.
 
-    Where comparisons were left out, no recall is predicted.
+    Where comparisons were left out, no recall is predicted. What was `planned` is held against what happened; the
+    `plan` says what else was considered.
     """
+    stages = tuple(stages)
     reading, held, pairs = outcome.reading, outcome.held, outcome.found
     without = collection.documents[collection.wordless[len(collection.before) :]]
     counts = Counts.of(
@@ -77,6 +85,27 @@ def report_on(
         warnings=tuple(warnings(counts, pairs.counters, by_hashes=held is not None and held.reading is None)),
         measured=measured,
         seed=SEED,
-        stages=tuple(stages),
+        stages=stages,
         threads=thread_count(threads),
+        planned=None if planned is None else _came_of(planned, parameters, measured, stages),
+        considered=() if plan is None else tuple(plan.best),
     )
+
+
+def _came_of(
+    planned: Candidate, parameters: Parameters, measured: SampledRecall | None, stages: tuple[StageCost, ...]
+) -> PlanOutcome:
+    """Hold what was expected of a method against what happened; of a run that went on from checkpoints, only recall.
+
+    The peak is that of the whole process, with the pages of mapped files.
+    """
+    whole = {"read", "match"} <= {stage.stage for stage in stages}
+    outcome = PlanOutcome.of(
+        planned,
+        parameters.recall or 1.0,
+        measured=None if measured is None else measured.recall,
+        seconds=round(sum(stage.seconds for stage in stages), 3) if whole else None,
+        bytes=max(stage.peak_memory_bytes for stage in stages) if whole else None,
+    )
+    held = planned.estimate.bytes
+    return replace(outcome, predicted_bytes=PROGRAM + held.heap + held.mapped)

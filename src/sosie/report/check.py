@@ -14,11 +14,12 @@ from sosie.features.collect import Collection
 from sosie.matches.equal.groups import Groups
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import JACCARD, Similarity
+from sosie.planner.constants.documents import CHECK_BUDGET as BUDGET
+from sosie.planner.constants.documents import CHECK_SAMPLE as SAMPLE
 from sosie.report.deduplication import Outcome
 from sosie.types import Pairs, VerifiedPairs
 
-SAMPLE, SEED = 1000, 0
-BUDGET = 1 << 25  # features that the search may look at: a second or so, where everything resembles everything
+SEED = 0
 
 
 def check(

@@ -18,6 +18,7 @@ from sosie.documents.reading import Reading
 from sosie.documents.rejects import RejectLog, Rejects
 from sosie.documents.write import DROPPED, KEPT, REJECTED, Decisions, write_documents
 from sosie.matches.reference import HeldReference
+from sosie.planner.plan import Plan
 from sosie.report.frames import as_pandas, as_polars, filter_rows
 from sosie.report.report import Report
 from sosie.report.summary import report_lines
@@ -39,9 +40,10 @@ class Outcome:
     rejects: Rejects = field(repr=False)
     held: HeldReference | None = field(default=None, repr=False)
 
-    def reported(self, report: Report, near: VerifiedPairs | None) -> Deduplication:
-        """Return the whole result: this outcome with its report, and with pairs just below the threshold."""
-        return Deduplication(self.reading, self.found, self.grouped, self.rejects, self.held, report=report, near=near)
+    def reported(self, report: Report, near: VerifiedPairs | None, plan: Plan | None = None) -> Deduplication:
+        """Return the whole result: this outcome with its report, pairs just below the threshold, and the plan."""
+        parts = (self.reading, self.found, self.grouped, self.rejects, self.held)
+        return Deduplication(*parts, report=report, near=near, plan=plan)
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -195,11 +197,13 @@ class Deduplication(Outcome):
     """The result of `sosie.dedup`: the outcome, and a report of how it came about.
 
     `report` says what was done with which parameters, what was counted, and what each stage took. `near` are pairs
-    just below the threshold, the nearest first, where a sample was checked.
+    just below the threshold, the nearest first, where a sample was checked. `plan` is what was planned before documents
+    were compared, None where no method was chosen.
     """
 
     report: Report = field(kw_only=True)
     near: VerifiedPairs | None = field(default=None, repr=False, kw_only=True)
+    plan: Plan | None = field(default=None, repr=False, kw_only=True)
 
     def __repr__(self) -> str:
         return as_text("Deduplication", report_lines(self.report))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from sosie.planner.machine import PROGRAM
 from sosie.report.panels import name, safe
 from sosie.report.summary import counted, of_reference, percent, unit_name
+from sosie.shown import show_seconds, show_share
 
 INPUTS = 50  # files listed by name
 _STAYS = {"first": "the first one", "longest": "the longest one", "newest": "the newest one", "max": "the greatest one"}
@@ -31,7 +33,7 @@ def method_section(report: dict[str, Any]) -> str:
     return (
         f"<p>{_read(parameters)} {_done(parameters)}. Of similar documents, "
         f"{_stays(parameters['keep'])}; {_rule(parameters)}.{_against(report)}</p>\n"
-        f"<p>{_predicted(report)} {_measured(report.get('measured'))}</p>\n"
+        f"<p>{_predicted(report)} {_measured(report.get('measured'))}</p>\n{_planned(report.get('plan'))}"
         f"<details><summary>All parameters</summary><table>{table}</table></details>\n{_inputs(report['inputs'])}"
     )
 
@@ -177,6 +179,28 @@ def _measured(measured: dict[str, Any] | None) -> str:
         f" {percent(measured['settled'])} of the pairs are settled: not both documents stay. Of the"
         f" {measured['kept']:,} sampled documents that stay, {measured['missed']:,} are similar to another that stays."
     )
+
+
+def _planned(plan: dict[str, Any] | None) -> str:
+    """Say what was expected beside what happened, and which other methods were considered."""
+    if not plan:
+        return ""
+    head = "".join(f"<th>{each}</th>" for each in ("method", "parameters", "recall", "time", "memory"))
+    rows = "".join(
+        f"<tr><td>{safe(each['method'])}</td><td>{safe(_settings(each['parameters']))}</td>"
+        f'<td class="number">{show_share(each["recall"])}</td><td class="number">{show_seconds(each["seconds"])}</td>'
+        f'<td class="number">{size(PROGRAM + each["bytes"]["heap"] + each["bytes"]["mapped"])}</td></tr>'
+        for each in plan["considered"]
+    )
+    said = f'<p id="plan">The plan ({safe(plan["method"])}): {safe(plan["said"])}.</p>\n'
+    if len(plan["considered"]) < 2:
+        return said
+    table = f"<table><tr>{head}</tr>{rows}</table>"
+    return f"{said}<details><summary>What else was considered</summary>{table}</details>\n"
+
+
+def _settings(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in parameters.items())
 
 
 def _inputs(inputs: list[dict[str, Any]]) -> str:

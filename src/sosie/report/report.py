@@ -11,6 +11,8 @@ from typing import Any
 from sosie.evaluation.sampling.recall import SampledRecall
 from sosie.matches.candidates import Identical
 from sosie.matches.share import Share
+from sosie.planner.estimate import Candidate
+from sosie.planner.outcome import Outcome
 from sosie.report.timing import StageCost
 from sosie.types import Clusters, Counters, VerifiedPairs
 
@@ -23,7 +25,7 @@ class Parameters:
 
     `weighting` is None where features do not weigh, `html` where texts are not HTML, `annotate` where nothing was
     written, `wordless` where texts were compared byte for byte. `files` has the options by which files were found and
-    read, None where there were none.
+    read, None where there were none. `recall` is what was asked, None where that was all.
     """
 
     threshold: float
@@ -38,6 +40,7 @@ class Parameters:
     annotate: bool | None = None
     wordless: str | None = None
     files: Mapping[str, Any] | None = None
+    recall: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is there; an id column that there is not is said, too."""
@@ -131,7 +134,9 @@ class Report(Mapping[str, Any]):
     Read by attribute (`report.counts.kept`) or as the data that report.json holds (`report["counts"]["kept"]`).
     `predicted_recall` is for a pair at the threshold, None where comparisons were left out. `estimated` is the share of
     all pairs, told by those that were found, where the method does not find all. `measured` is what exact search on a
-    sample says, drawn with `seed`; None where none was drawn. `engine` is what ran it, where it was not this process.
+    sample says, drawn with `seed`; None where none was drawn. `planned` is what was expected beside what happened, and
+    `considered` the methods that were compared for it, each with its best setting. `engine` is what ran it, where it
+    was not this process.
     """
 
     parameters: Parameters
@@ -148,6 +153,8 @@ class Report(Mapping[str, Any]):
     stages: tuple[StageCost, ...]
     threads: int
     estimated: Share | None = None
+    planned: Outcome | None = None
+    considered: tuple[Candidate, ...] = ()
     engine: Mapping[str, Any] | None = None
 
     @property
@@ -169,6 +176,7 @@ class Report(Mapping[str, Any]):
             "features": self.features,
             "predicted_recall": self.predicted_recall,
             **({} if self.estimated is None else {"estimated_recall": _described(self.estimated)}),
+            **({} if self.planned is None else {"plan": self._plan(self.planned)}),
             "counters": dict(self.counters),
             "warnings": list(self.warnings),
             **({} if measured is None else {"measured": measured}),
@@ -177,6 +185,10 @@ class Report(Mapping[str, Any]):
             "threads": self.threads,
             **({} if self.engine is None else {"engine": dict(self.engine)}),
         }
+
+    def _plan(self, planned: Outcome) -> dict[str, Any]:
+        considered = [each.to_dict() for each in self.considered]
+        return {**planned.to_dict(), "said": planned.sentence(), "considered": considered}
 
     def write_json(self, directory: Path) -> None:
         """Write report.json."""

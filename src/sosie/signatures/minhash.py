@@ -20,6 +20,7 @@ from sosie.kernels.sign.keys import tuple_keys
 from sosie.kernels.sign.minhash import BLOCK, minhash, pack_bits
 from sosie.kernels.sign.mix import splitmix64
 from sosie.parallel import ordered_map, spans
+from sosie.planner.models.bands import MINIMA, band_chance, rows_for
 from sosie.signatures.rows import FUNCTIONS, Made, SignedRows, sign_rows
 from sosie.signatures.signer import Signer
 from sosie.signatures.spec import Spec
@@ -48,7 +49,7 @@ class Minhash(Spec):
     quantisation: ClassVar[str] = "32-bit integers, or b bits of each"
     encoding: ClassVar[str] = "tuple, or bits"
 
-    minima: int = 128
+    minima: int = MINIMA
     rows: int = 5
     b: int = 1
 
@@ -77,7 +78,7 @@ class Minhash(Spec):
         return self.bands
 
     @classmethod
-    def for_threshold(cls, threshold: float, *, recall: float = 0.999, minima: int = 128, **other: Any) -> Minhash:
+    def for_threshold(cls, threshold: float, *, recall: float = 0.999, minima: int = MINIMA, **other: Any) -> Minhash:
         """Return the most selective bands that make a pair at the threshold a candidate with the given probability.
 
         Below a threshold of some 0.05 even bands of one minimum do not reach .999; `recall` says what they reach.
@@ -86,13 +87,7 @@ class Minhash(Spec):
         >>> spec.rows, spec.bands, round(spec.recall(0.8), 5)
         (5, 25, 0.99995)
         """
-        if not 0 < threshold <= 1 or not 0 < recall < 1:
-            raise UsageError(f"threshold must be in (0, 1] and recall in (0, 1), got {threshold} and {recall}")
-        for rows in range(min(minima, 32), 1, -1):
-            spec = cls(minima=minima, rows=rows, **other)
-            if spec.recall(threshold) >= recall:
-                return spec
-        return cls(minima=minima, rows=1, **other)
+        return cls(minima=minima, rows=rows_for(threshold, recall, minima), **other)
 
     def recall(self, similarity: float) -> float:
         """Return the probability that documents of this Jaccard similarity share a key: 1 - (1 - J^rows)^bands.
@@ -104,7 +99,7 @@ class Minhash(Spec):
 
     def chances(self, similarities: F64) -> F64:
         """Return that probability for each of many similarities."""
-        return np.asarray(1 - (1 - similarities**self.rows) ** self.bands)
+        return band_chance(similarities, self.rows, self.bands)
 
     def similarity(self, distances: Any, *, keys: bool = False) -> F64:
         """Return the Jaccard similarity that each distance is an estimate of.

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Protocol, Self
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from sosie.errors import StorageError, UsageError
 from sosie.features.shingles import Shingles
+from sosie.planner.models.bands import radius_chance, radius_for
 from sosie.text import UNICODE_VERSION
 from sosie.types import F64
 
@@ -158,16 +158,7 @@ class Angular:
         >>> Simhash(bits=64).radius(8 / 9), Simhash(bits=256).radius(8 / 9)
         (17, 53)
         """
-        if not 0 <= cosine <= 1 or not 0 < recall < 1:
-            raise UsageError(f"cosine must be from 0 to 1 and recall between 0 and 1, got {cosine} and {recall}")
-        if cosine == 1:
-            return 0
-        flip = math.acos(cosine) / math.pi
-        reached, radius = 0.0, -1
-        while reached < recall and radius < self.bits:
-            radius += 1
-            reached += _binomial(self.bits, radius, flip)
-        return radius
+        return radius_for(cosine, self.bits, recall)
 
     def chances(self, cosines: F64, radius: int) -> F64:
         """Return the probability that a pair of each cosine is within the radius (NFL Equation 5, of all bits).
@@ -178,13 +169,5 @@ class Angular:
         """
         steps = np.unique(np.round(np.clip(cosines, 0, 1) * 1000).astype(np.int64))
         table = np.zeros(1001)
-        for step in steps.tolist():
-            flip = math.acos(step / 1000) / math.pi
-            within = range(radius + 1) if 0 < flip < 1 else ()
-            table[step] = min(1.0, sum(_binomial(self.bits, k, flip) for k in within)) if within else 1.0
+        table[steps] = radius_chance(steps / 1000, self.bits, radius)
         return np.asarray(table[np.round(np.clip(cosines, 0, 1) * 1000).astype(np.int64)])
-
-
-def _binomial(n: int, k: int, p: float) -> float:
-    choices = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return math.exp(choices + k * math.log(p) + (n - k) * math.log1p(-p))

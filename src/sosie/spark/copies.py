@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sosie.kernels.tables.keys import group_by_key
-from sosie.matches.keys import DENSE
+from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.spark.blocks import Blocks, Told, among, bucket_of, rows_of
 from sosie.spark.exchange import Packer, Sent, buckets_of, exchange, record_batch
 from sosie.spark.packed import unpack_all, values_of

@@ -8,9 +8,10 @@ import numpy as np
 
 from sosie.kernels.tables.keys import count_pairs, group_by_key, write_pairs
 from sosie.matches.check import check_pairs
-from sosie.matches.keys import CROWDED, DENSE
 from sosie.matches.order import unpacked
 from sosie.matches.sets.partitions import listed_at_most
+from sosie.planner.constants.documents import CROWDED_KEY as CROWDED
+from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.spark.blocks import Blocks, Told, bucket_of, mixed, signed_of
 from sosie.spark.candidates import LISTS, PER_BUCKET, Candidates, Entries, PairPacker, find_candidates
 from sosie.spark.exchange import Packer, Sent, buckets_of

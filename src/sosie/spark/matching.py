@@ -10,10 +10,11 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.features.tags import NO_KEY, draw_key
-from sosie.jobs.auto import SIMHASH_BITS, choose_join
+from sosie.jobs.auto import choose_join
 from sosie.jobs.parameters import DedupParameters
 from sosie.matches.candidates import SIMHASH_RECALL, Exact, Identical, Method, simhash_radius
 from sosie.matches.sets.similarity import Measure, Similarity
+from sosie.planner.methods.simhash import BITS
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.spark.blocks import Blocks, Extraction
@@ -50,7 +51,7 @@ def choose_method(job: DedupParameters) -> Method:
     if job.method == "minhash":
         jaccard = Similarity(job.similarity).least_jaccard(job.threshold)
         return Minhash.for_threshold(float(jaccard), shingles=job.shingles)
-    return Simhash(bits=SIMHASH_BITS, weighting="binary", shingles=job.shingles)
+    return Simhash(bits=BITS, weighting="binary", shingles=job.shingles)
 
 
 def extraction_of(job: DedupParameters, method: Method, *, empty: bool = True) -> Extraction:

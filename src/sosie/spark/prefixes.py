@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from sosie.arrays import read_only
 from sosie.kernels.sets.rarity import rarest_prefixes
 from sosie.matches.equal.groups import spread
-from sosie.matches.keys import CROWDED, DENSE
 from sosie.matches.sets.partitions import listed_at_most
 from sosie.matches.sets.similarity import Measure
+from sosie.planner.constants.documents import CROWDED_KEY as CROWDED
+from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.spark.blocks import Blocks, Told, among, bucket_of, features_in, mixed, rows_of
 from sosie.spark.candidates import COUNTED, LISTS, PER_BUCKET, Candidates, Entries, PairPacker, find_candidates
 from sosie.spark.exchange import Packer, Sent, batched, buckets_of

@@ -135,6 +135,9 @@ def test_what_does_not_belong_together_is_refused(documents, tmp_path):
     assert "with other options" in refused(*other)[1]
     assert "run `sosie shards collapse`" in refused("shards", "join", work, "--shard", "1/1")[1]
     assert "holds no shard" in refused("shards", "collapse", tmp_path / "none")[1]
+    shutil.rmtree(work / "signed" / "1-of-2")
+    done(*other)
+    assert "have different options" in refused("shards", "collapse", work)[1]
     done("shards", "sign", documents, "-o", work, "--shard", "1/3")
     assert "holds shards of 2 and 3" in refused("shards", "collapse", work)[1]
     for options in (["--similarity", "cosine", "--weighting", "tf"], ["--shard", "1/9"]):

@@ -94,6 +94,32 @@ def read_csv(
     source.check_unchanged()
 
 
+def csv_blocks_at(source: Input, places: Sequence[float], size: int) -> Iterator[tuple[CsvBlock, int]]:
+    """Yield whole records of about `size` bytes from some places of a file that is not packed, each with its length.
+
+    A place may lie inside quotes, where newlines end no record: then the quotes around it are not regular, as a rule,
+    and nothing is yielded.
+    """
+    header = read_header(source)
+    if header is None:
+        return
+    with source.open() as file:
+        for place in places:
+            start = int(place * source.size)
+            file.seek(start)
+            data = file.read(size)
+            data = data[data.find(b"\n") + 1 :]
+            ends, regular = record_ends(data, header.delimiter)
+            if not len(ends) or not regular:
+                continue
+            data = data[: int(ends[-1]) + 1]
+            starts = np.zeros(len(ends), np.int64)
+            starts[1:] = ends[:-1] + 1
+            stay = ends > starts
+            yield CsvBlock(data, starts[stay], ends[stay], None, int(stay.sum()), regular, header), len(data)
+    source.check_unchanged()
+
+
 def record_ends(data: bytes, delimiter: bytes) -> tuple[I64, bool]:
     r"""Return the newlines that end records, and whether all quotes are regular (see `CsvBlock`).
 

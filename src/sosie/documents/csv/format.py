@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
-from sosie.documents.csv.blocks import CsvBlock, read_csv, read_header, with_delimiter
+from sosie.documents.csv.blocks import CsvBlock, csv_blocks_at, read_csv, read_header, with_delimiter
 from sosie.documents.csv.decode import decode_records
 from sosie.documents.csv.write import split_records
 from sosie.documents.format import STREAMS, Format, Probe
@@ -42,6 +42,12 @@ class SeparatedValues(Format[CsvBlock]):
     ) -> Iterator[CsvBlock]:
         """Yield blocks of records."""
         return read_csv(source, watch=watch)
+
+    def scattered(
+        self, source: Input, names: list[str] | None, places: Sequence[float], size: int
+    ) -> Iterator[tuple[CsvBlock, int]] | None:
+        """Yield records from some places of a file that is neither packed nor in another encoding."""
+        return None if source.compression or source.encoding else csv_blocks_at(source, places, size)
 
     def held(self, piece: CsvBlock) -> int:
         """Return the size of a piece."""

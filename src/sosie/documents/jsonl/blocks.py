@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -105,6 +105,34 @@ def _of_few_lines(block: bytes) -> Iterator[bytes]:
     for start, end in pairwise([0, *ends.tolist(), len(block)]):
         if start < end:
             yield block[start:end]
+
+
+def lines_at(source: Input, places: Sequence[float], size: int) -> Iterator[tuple[bytes, int]]:
+    """Yield whole lines of about `size` bytes from some places of a file that is not packed, each with its length.
+
+    The line at a place is left out, and so is the one that the size cuts: both are longer than lines are on average.
+    """
+    source.check_unchanged()
+    with source.open() as file:
+        done = 0
+        for place in places:
+            start = max(int(place * source.size), done)
+            file.seek(max(start - 1, 0))
+            data, first, last = file.read(size), 0, 0
+            while True:
+                first = data.find(b"\n") + 1 if start else 0
+                last = data.rfind(b"\n") + 1
+                if (last > first and (first or not start)) or len(data) > source.max_record:
+                    break
+                more = file.read(size)
+                if not more:  # the end of the file ends its last line
+                    last = len(data) if first or not start else 0
+                    break
+                data += more
+            done = max(start - 1, 0) + max(last, 1)
+            if last > first:
+                yield data[first:last].removeprefix(BOM), last - first
+    source.check_unchanged()
 
 
 def find_lines(block: bytes) -> Lines:

@@ -12,7 +12,7 @@ from sosie.documents.format import STREAMS, Format, Probe
 from sosie.documents.input import Input
 from sosie.documents.jsonl.array import ArrayBlock, read_array, settle_json
 from sosie.documents.jsonl.array_write import split_array
-from sosie.documents.jsonl.blocks import find_lines, read_blocks
+from sosie.documents.jsonl.blocks import find_lines, lines_at, read_blocks
 from sosie.documents.jsonl.decode import bad_record, decode_block
 from sosie.documents.jsonl.record import Members, members_of, parse_line
 from sosie.documents.jsonl.write import split_lines
@@ -41,6 +41,12 @@ class JsonLines(Format[bytes]):
     ) -> Iterator[bytes]:
         """Yield blocks of lines."""
         return read_blocks(source, watch=watch)
+
+    def scattered(
+        self, source: Input, names: list[str] | None, places: Sequence[float], size: int
+    ) -> Iterator[tuple[bytes, int]] | None:
+        """Yield lines from some places of a file that is neither packed nor in another encoding."""
+        return None if source.compression or source.encoding else lines_at(source, places, size)
 
     def held(self, piece: bytes) -> int:
         """Return the size of a piece."""

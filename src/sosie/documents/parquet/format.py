@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from sosie.documents.batch import Records
 from sosie.documents.columns import Columns
 from sosie.documents.format import Format, Probe
 from sosie.documents.input import Input
-from sosie.documents.parquet.read import read_parquet, read_schema, slice_table
+from sosie.documents.parquet.read import footer_of, parquet_at, read_parquet, read_schema, slice_table, table_at
 from sosie.documents.parquet.write import split_parquet, split_table
 from sosie.documents.share import Share
 from sosie.documents.tables.decode import decode_columns
@@ -35,6 +35,16 @@ class ParquetFile(Format[Any]):
     ) -> Iterator[Any]:
         """Yield batches."""
         return read_parquet(source, names, _ROWS, threads, watch)
+
+    def count(self, source: Input) -> int | None:
+        """Return what the footer says."""
+        return footer_of(source).rows
+
+    def scattered(
+        self, source: Input, names: list[str] | None, places: Sequence[float], size: int
+    ) -> Iterator[tuple[Any, int]] | None:
+        """Yield batches from some places."""
+        return parquet_at(source, names, places, size)
 
     def held(self, piece: Any) -> int:
         """Return the size of a piece."""
@@ -69,6 +79,16 @@ class MemoryTable(ParquetFile):
     ) -> Iterator[Any]:
         """Yield slices."""
         return slice_table(source.table, names, _ROWS)
+
+    def count(self, source: Input) -> int | None:
+        """Return the rows of the table."""
+        return int(source.table.num_rows)
+
+    def scattered(
+        self, source: Input, names: list[str] | None, places: Sequence[float], size: int
+    ) -> Iterator[tuple[Any, int]] | None:
+        """Yield slices from some places."""
+        return table_at(source.table, names, places, size)
 
     def write(self, share: Share, threads: int | None, advance: Callable[[int], None]) -> int:
         """Write rows to a Parquet file."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,6 +17,8 @@ from sosie.documents.parquet.rows import claimed_bytes, plan_pieces, unpack
 from sosie.documents.tables.names import check_text_names
 from sosie.documents.tables.slices import rows_per_slice, text_bytes
 from sosie.errors import DataError
+
+_WORTH = 8  # times what is wanted of a row group that are read to have it from all over the group
 
 
 @contextlib.contextmanager
@@ -83,6 +86,49 @@ def read_parquet(
             f"{source.path}: is damaged: it has {done:,} rows, not {footer.rows:,} as its footer says. Restore the "
             "file or leave it out."
         )
+
+
+def parquet_at(source: Input, names: list[str] | None, places: Sequence[float], size: int) -> Iterator[tuple[Any, int]]:
+    """Yield record batches of about `size` bytes from some places of a file, with what they take of it, judged by rows.
+
+    Row groups can only be read from their beginning: a small one is read through for a place in it, and of a large one
+    the first rows are taken.
+    """
+    footer = footer_of(source)
+    firsts = np.cumsum([0, *(group.rows for group in footer.groups)])
+    unpacked = [
+        sum(chunk.unpacked for chunk in group.chunks if names is None or chunk.path in names) for group in footer.groups
+    ]
+    rows_of: dict[int, list[int]] = {}
+    for place in places:
+        row = min(int(place * footer.rows), max(footer.rows - 1, 0))
+        group = int(np.searchsorted(firsts, row, side="right")) - 1
+        rows_of.setdefault(group, []).append(row - int(firsts[group]))
+    with open_parquet(source) as file:
+        for group, wanted in rows_of.items():
+            if not 0 <= group < len(footer.groups) or not footer.groups[group].rows:
+                continue
+            many = footer.groups[group].rows
+            step = max(1, min(many, size * many // max(unpacked[group], 1)))
+            through = unpacked[group] <= len(wanted) * _WORTH * size
+            left = sorted({row // step for row in wanted}) if through else list(range(len(wanted)))
+            with _named(source):
+                batches = file.iter_batches(batch_size=step, row_groups=[group], columns=names, use_threads=False)
+            for number, batch in enumerate(_each_named(source, batches)):
+                if not left:
+                    break
+                if number == left[0]:
+                    left.pop(0)
+                    yield pick(batch, names) if names else batch, source.size * batch.num_rows // max(footer.rows, 1)
+
+
+def table_at(table: Any, names: list[str] | None, places: Sequence[float], size: int) -> Iterator[tuple[Any, int]]:
+    """Yield slices of about `size` bytes from some places of a table in memory."""
+    chosen = pick(table, names) if names else table
+    step = max(1, min(chosen.num_rows, size * chosen.num_rows // max(chosen.nbytes, 1)))
+    for place in places:
+        for batch in chosen.slice(int(place * chosen.num_rows), step).to_batches():
+            yield batch, batch.num_rows
 
 
 def slice_table(table: Any, names: list[str] | None, batch_size: int) -> Iterator[Any]:

@@ -95,7 +95,6 @@ class Selection:
                 )
             raise UsageError(f"--include {glob!r}: matches no file. It is compared with paths inside the folders.")
 
-
     def tell(self) -> None:
         """Say which folders were passed over."""
         if self.passed_over:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,6 +86,23 @@ def read_texts(
     if contents:
         watch(position + held)
         yield TextBlock(first, contents, files.labels[first : first + len(contents)], problems, pages)
+
+
+def texts_at(
+    files: DocumentFiles, places: Sequence[float], size: int, source: Input
+) -> Iterator[tuple[TextBlock, int]]:
+    """Yield files of about `size` bytes together from each of some places in their list, and how long they are."""
+    done = 0
+    for place in places:
+        start = stop = max(int(place * len(files.entries)), done)
+        held = 0
+        while stop < len(files.entries) and (held < size or stop == start) and stop - start < _FILES:
+            held += files.entries[stop].size
+            stop += 1
+        done = stop
+        some = DocumentFiles(files.entries[start:stop], files.names[start:stop])
+        for block in read_texts(some, source.max_file):
+            yield replace(block, encoding=source.encoding), sum(map(len, block.contents))
 
 
 def decode_texts(block: TextBlock, columns: Columns) -> Records:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from sosie.documents.format import Format, Naming
 from sosie.documents.html import load_resiliparse
 from sosie.documents.input import Input
 from sosie.documents.share import Share
-from sosie.documents.text.files import HTML, TextBlock, decode_texts, files_of, read_texts
+from sosie.documents.text.files import HTML, TextBlock, decode_texts, files_of, read_texts, texts_at
 from sosie.documents.text.write import split_files
 from sosie.types import I64
 
@@ -38,6 +38,16 @@ class TextFiles(Format[TextBlock]):
         """Yield the contents of several files at a time."""
         texts = read_texts(files_of(source), source.max_file, watch)
         return (replace(block, encoding=source.encoding) for block in texts)
+
+    def count(self, source: Input) -> int | None:
+        """Return how many files there are."""
+        return len(files_of(source).entries)
+
+    def scattered(
+        self, source: Input, names: list[str] | None, places: Sequence[float], size: int
+    ) -> Iterator[tuple[TextBlock, int]] | None:
+        """Yield some files from each of some places in their list."""
+        return texts_at(files_of(source), places, size, source)
 
     def held(self, piece: TextBlock) -> int:
         """Return the size of a piece."""

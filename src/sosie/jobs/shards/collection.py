@@ -16,11 +16,13 @@ from sosie.documents.order import Order
 from sosie.documents.reading import Reading
 from sosie.documents.rejects import Rejects
 from sosie.documents.seen import SeenIds
-from sosie.errors import DataError
+from sosie.errors import DataError, MismatchError
 from sosie.features.collect import Collection
 from sosie.jobs.shards.folder import SIGNED, ShardFolder, Stage, key_from
 from sosie.jobs.shards.sign import REJECTS, STATE, source_from
 from sosie.types import I64, U64, Features, offsets_of
+
+_SAME = ("threshold", "similarity", "keep", "by", "parameters", "source")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,9 @@ class SignedShards:
     def of(cls, folder: ShardFolder) -> SignedShards:
         """Open the shards of a folder, all of which have to be there."""
         shards = folder.parts(SIGNED)
+        said = [{name: each for name, each in shard.meta.items() if name in _SAME} for shard in shards]
+        if any(each != said[0] for each in said):
+            raise MismatchError(f"{folder.place(SIGNED)}: shards have different options. Sign all of them anew.")
         counts = [shard.meta["counts"] for shard in shards]
         return cls(shards, *(offsets_of(np.array([each[name] for each in counts])) for name in ("rows", "documents")))
 

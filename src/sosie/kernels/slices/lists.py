@@ -46,15 +46,6 @@ def list_starts(edges: I64) -> I64:
     return np.concatenate([[0], np.cumsum((1 << np.diff(edges)) + 1)])
 
 
-def list_bytes(edges: I64, rows: int) -> int:
-    """Return the memory that lists take.
-
-    >>> list_bytes(slice_edges(1024, 16), 2**20) == 4 * 64 * (2**20 + 2**16 + 1)
-    True
-    """
-    return 4 * (int(list_starts(edges)[-1]) + rows * (len(edges) - 1))
-
-
 def build_lists(words: U64, listed: U32, edges: I64, threads: int | None = None) -> SliceLists:
     """Invert some rows: cut them into slices, then count and fill the lists of each slice, all on threads."""
     starts = list_starts(edges)

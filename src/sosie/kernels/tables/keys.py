@@ -23,10 +23,9 @@ class KeyTables(NamedTuple):
     bits: int
 
 
-def build_tables(values: U64, first: int) -> KeyTables:
-    """Sort the keys of rows `first` and up, table by table."""
+def build_tables(values: U64, first: int, bits: int) -> KeyTables:
+    """Sort the keys of rows `first` and up, table by table; the directory tells so many leading bits apart."""
     count, tables = values.shape
-    bits = directory_bits(count)
     made = KeyTables(
         np.empty((tables, count), np.uint64),
         np.empty((tables, count), np.int64),
@@ -38,11 +37,6 @@ def build_tables(values: U64, first: int) -> KeyTables:
         made.keys[table], made.rows[table] = sort_by_top_bits(mixed, np.arange(first, first + count), bits)
         _fill_directory(made.keys[table], bits, made.directory[table])
     return KeyTables(read_only(made.keys), read_only(made.rows), read_only(made.directory), bits)
-
-
-def directory_bits(count: int) -> int:
-    """Return how many leading bits the directory of so many keys tells apart."""
-    return max(1, (count // 2).bit_length())
 
 
 @kernel

@@ -19,10 +19,20 @@ from sosie.kernels.machine.memory import copy_first, prefetch
 from sosie.kernels.planes.top import replace_worst
 from sosie.kernels.tables.blocks import BlockTables, address_of, is_live
 
-PROBE, COMPARE, FETCH = 16, 1, 128  # a look-up, a row of a list, a row of several words: as many planes of a scan
 LEFT, PROBES, COMPARISONS, COUNT = range(4)  # places in the state of a search
-_TELLING = 24  # bits; few words are nearer to each other by chance, so that one of them tells most rows apart
 _AHEAD = 64  # look-ups that wait for memory together
+
+
+class Prices(NamedTuple):
+    """What a look-up, a row of a list and a row of several words cost, as many planes of a scan.
+
+    Of several words one tells most rows apart where fewer than `telling` bits may differ.
+    """
+
+    probe: int
+    compare: int
+    fetch: int
+    telling: int
 
 
 class RunRows(NamedTuple):
@@ -47,7 +57,7 @@ class Found(NamedTuple):
 
 
 @kernel
-def top_by_tables(tables: BlockTables, rows: RunRows, queries: U64, left: I64, best: I64) -> I64:
+def top_by_tables(tables: BlockTables, rows: RunRows, queries: U64, prices: Prices, left: I64, best: I64) -> I64:
     """Improve the heaps `best[query]` by the rows of a run; return the state, with the look-ups and rows of all.
 
     A query that would cost more than `left[query]` is given up: what is left of it is then below 0.
@@ -60,7 +70,7 @@ def top_by_tables(tables: BlockTables, rows: RunRows, queries: U64, left: I64, b
             if step > bound or found.state[LEFT] < 0:
                 break
             found.state[COUNT] = 0
-            found = _look(tables, rows, queries[query], step, bound, found)
+            found = _look(tables, rows, queries[query], (step, bound), prices, found)
             for i in range(found.state[COUNT]):
                 if found.keys[i] < best[query, 0]:
                     replace_worst(best[query], found.keys[i])
@@ -70,21 +80,22 @@ def top_by_tables(tables: BlockTables, rows: RunRows, queries: U64, left: I64, b
 
 @kernel
 def near_by_tables(
-    tables: BlockTables, rows: RunRows, queries: U64, radius: int, left: I64, sizes: I64
+    tables: BlockTables, rows: RunRows, queries: U64, radius: int, limit: tuple[Prices, I64], sizes: I64
 ) -> tuple[I64, I64]:
     """Return the keys of all rows of a run within a radius, `sizes[query]` of them, in no order, and the state.
 
-    What a query may cost is as in `top_by_tables`; one that is given up has no keys.
+    The limit is of prices and what each query may cost, as in `top_by_tables`; one that is given up has no keys.
     """
+    prices, left = limit
     found, steps, cost = _nothing(queries.shape[1]), min(_steps(tables), radius + 1), 0
     for step in range(steps):
-        cost += _cost(tables, rows, step, radius)
+        cost += _cost(tables, rows, step, radius, prices)
     for query in range(queries.shape[0]):
         found.state[LEFT], before = left[query] if cost <= left[query] else -1, found.state[COUNT]
         for step in range(steps):
             if found.state[LEFT] < 0:
                 break
-            found = _look(tables, rows, queries[query], step, radius, found)
+            found = _look(tables, rows, queries[query], (step, radius), prices, found)
         if found.state[LEFT] < 0:
             found.state[COUNT] = before
         left[query], sizes[query] = found.state[LEFT], found.state[COUNT] - before
@@ -104,14 +115,17 @@ def _steps(tables: BlockTables) -> int:
 
 
 @kernel
-def _look(tables: BlockTables, rows: RunRows, query: U64, step: int, bound: int, found: Found) -> Found:
-    """Find the rows that a step is the first to see, and that are at most `bound` away."""
+def _look(
+    tables: BlockTables, rows: RunRows, query: U64, limits: tuple[int, int], prices: Prices, found: Found
+) -> Found:
+    """Find the rows that a step is the first to see, and that are at most a bound away: the `limits`."""
+    step, bound = limits
     moves, state, spans = tables.addresses.moves, found.state, found.spans
     flips, table = step // moves.shape[0], step % moves.shape[0]
     width = _set_bits(tables.addresses.masks[table])
     if flips > width:
         return found
-    if _cost(tables, rows, step, bound) > state[LEFT]:
+    if _cost(tables, rows, step, bound, prices) > state[LEFT]:
         state[LEFT] = -1
         return found
     starts, near, numbers = tables.starts[table], tables.near[table], tables.rows[table]
@@ -119,7 +133,7 @@ def _look(tables: BlockTables, rows: RunRows, query: U64, step: int, bound: int,
     address, mask, end = np.int64(address_of(query, moves[table])), (1 << flips) - 1, 1 << width
     while mask < end:
         asked, work, mask = _look_up(starts, near, address, mask, end, spans)
-        state[LEFT] -= PROBE * asked + COMPARE * work
+        state[LEFT] -= prices.probe * asked + prices.compare * work
         if state[LEFT] < 0:
             return found
         state[PROBES] += asked
@@ -134,7 +148,7 @@ def _look(tables: BlockTables, rows: RunRows, query: U64, step: int, bound: int,
                     continue
                 row, found.differ[0] = np.int64(numbers[place]), near[place] ^ word
                 if query.size > 1:
-                    state[LEFT] -= FETCH
+                    state[LEFT] -= prices.fetch
                     for w in range(query.size):
                         found.differ[w] = rows.words[row - rows.first, w] ^ query[w]
                 distance = _set_bits(found.differ)
@@ -163,12 +177,12 @@ def _look_up(starts: U32, near: U64, address: int, mask: int, end: int, spans: I
 
 
 @kernel
-def _cost(tables: BlockTables, rows: RunRows, step: int, bound: int) -> int:
+def _cost(tables: BlockTables, rows: RunRows, step: int, bound: int, prices: Prices) -> int:
     """Return what a step costs if lists are of mean length."""
     masks = tables.addresses.masks
     width = _set_bits(masks[step % masks.shape[0]])
-    compare = COMPARE if masks.shape[1] == 1 or bound < _TELLING else FETCH
-    return _choices(width, step // masks.shape[0]) * (PROBE + compare * (rows.words.shape[0] >> width))
+    compare = prices.compare if masks.shape[1] == 1 or bound < prices.telling else prices.fetch
+    return _choices(width, step // masks.shape[0]) * (prices.probe + compare * (rows.words.shape[0] >> width))
 
 
 @kernel

@@ -15,13 +15,13 @@ from sosie.matches.equal.groups import STAR, Groups, spread
 from sosie.matches.order import unpacked
 from sosie.matches.scan import Scan, check_parts, cut_parts, table_rows
 from sosie.parallel import ordered_map
+from sosie.planner.constants.joins import COPIES_ROW_BYTES
 from sosie.storage.resident import return_freed
 from sosie.storage.room import Room
 from sosie.types import I64, U64
 
 _PARTS = 12  # bits of a hash by which rows are told to be in one piece
 _PIECE = 1 << 20  # copies that are looked at together
-_ROW_BYTES = 64  # keys and rows, twice; what is written of them; and the first of each kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +48,8 @@ class Copies:
             def run(span: tuple[int, int]) -> None:
                 runs.add_packed(_find(side, *span, int(counts[span[0] : span[1]].sum())))
 
-            most = table_rows(room, _ROW_BYTES, threads)
-            check_parts(counts, most, _ROW_BYTES, threads)
+            most = table_rows(room, COPIES_ROW_BYTES, threads)
+            check_parts(counts, most, COPIES_ROW_BYTES, threads)
             for _ in ordered_map(run, cut_parts(counts, most), threads, ahead=1):
                 pass
             if most is not None:

@@ -12,11 +12,11 @@ from sosie.matches.collected import PairRuns
 from sosie.matches.equal.copies import Copies
 from sosie.matches.equal.groups import STAR, Groups, pairs_between, pairs_inside
 from sosie.matches.order import unpacked
+from sosie.planner.constants.joins import WRITTEN_PAIR_BYTES
 from sosie.storage.room import Room
 from sosie.types import I64, Pairs
 
 _PIECE = 1 << 20  # pairs that are written at a time, where nobody says how much memory there is
-_PAIR_BYTES = 256  # that a pair takes while it is written, with all that is worked out on the way
 _Side = tuple[I64, I64]
 
 
@@ -110,7 +110,7 @@ class Written:
 
     @property
     def _most(self) -> int:
-        return _PIECE if self.room is None else max(self.room.memory // _PAIR_BYTES, 1)
+        return _PIECE if self.room is None else max(self.room.memory // WRITTEN_PAIR_BYTES, 1)
 
     def _within_reach(self, counts: I64) -> Iterator[slice]:
         """Cut pairs that stand for so many each into spans that stand for few enough, or are one."""

@@ -21,7 +21,6 @@ from sosie.matches.check import MAX_PAIRS, check_pairs
 from sosie.matches.order import ordered_pairs
 from sosie.matches.sets.dense import DenseJoin, DenseLists, dense_lists
 from sosie.matches.sets.partitions import (
-    DENSE,
     count_frequencies,
     feature_spans,
     partition_postings,
@@ -31,6 +30,7 @@ from sosie.matches.sets.rows import sets_of, weighed_sets
 from sosie.matches.sets.similarity import Measure, Similarity, similarity_of
 from sosie.matches.sets.threshold import criterion_of
 from sosie.parallel import ordered_map
+from sosie.planner.constants.documents import DENSE_LIST as DENSE
 from sosie.types import F64, I32, I64, U64, Bools, Features, Pairs, offsets_of
 
 
@@ -133,6 +133,15 @@ def join_sparse(
     recall = None if lists else 1.0
     pairs = ordered_pairs(np.minimum(a, b), np.maximum(a, b) - split, counters, recall=recall)
     return Sparse(pairs, _dense_lists(lists, ranked, len(rows.starts)) if lists else None)
+
+
+def prefix_postings(
+    sets: Sets, similarity: Similarity, threshold: float | str | Fraction, threads: int | None = None
+) -> Postings:
+    """Return the postings that the exact join sorts: of each row the rarest features, but for those it alone has."""
+    criterion, rows = criterion_of(similarity, threshold), weighed_sets(sets, similarity)
+    ranked = (_by_prefixes if criterion.measure == JACCARD else _by_rests)(rows, criterion, threads)
+    return partition_postings(ranked.tokens, ranked.offsets, threads)[1]
 
 
 @dataclass(frozen=True, eq=False)

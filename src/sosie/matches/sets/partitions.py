@@ -14,11 +14,10 @@ from sosie.kernels.sets.postings import Postings, count_postings, scatter_postin
 from sosie.kernels.sets.rarity import count_documents
 from sosie.kernels.sets.similarity import Sets
 from sosie.parallel import ordered_map, spans, thread_count
+from sosie.planner.constants.documents import FEW_PAIRS as FEW
+from sosie.planner.constants.documents import LISTED_PAIRS as PAIRS
 from sosie.types import I64, U64, offsets_of
 
-DENSE = 16  # a list of more documents is set apart: sketches tell most of its pairs apart at once
-PAIRS = 8  # similar pairs for each document that make a collection crowded
-FEW = 1 << 21  # pairs that never make one
 SPAN = 1 << 16  # features that one task orders
 PARTITION = 1 << 15  # postings that one task joins: they stay in the cache
 

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from sosie.arrays import I64, U64, read_only
-from sosie.index.block_run import UNCUT, BlockCut, BlockRun, checked_shape, choose_header
+from sosie.index.block_run import UNCUT, BlockCut, BlockRun, checked_shape
 from sosie.index.ids import live_bits
 from sosie.kernels.tables.blocks import Store
 from sosie.kernels.tables.hits import Hits
 from sosie.matches.store.run import StoreRun
 from sosie.matches.store.streaming import TASK, Task, Tile
+from sosie.planner.methods.blocks import choose_header
 from sosie.types import Signatures
 
 _MOST = 1 << 24  # queries of a tile

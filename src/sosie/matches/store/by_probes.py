@@ -9,7 +9,7 @@ import numpy as np
 from sosie.arrays import I64, U32, U64, read_only
 from sosie.errors import UsageError
 from sosie.index.flips import FlipModel, checked_volatility
-from sosie.index.probe_run import ProbeHeader, header_bits
+from sosie.index.probe_run import ProbeHeader
 from sosie.index.probing import ProbedRows, ProbeTile, Probing
 from sosie.kernels.tables.hits import Hits
 from sosie.kernels.tables.streamed import (
@@ -22,10 +22,10 @@ from sosie.kernels.tables.streamed import (
     part_bounds,
     place_probes,
 )
-from sosie.kernels.tables.vosh import WIDEST
 from sosie.matches.store.run import StoreRun
 from sosie.matches.store.streaming import TASK, Task, Tile
 from sosie.parallel import ordered_map
+from sosie.planner.methods.probes import shape
 from sosie.types import Signatures, offsets_of
 
 MOST = 1 << 25  # probes of a tile: 12 bytes each, and 4 while they are made
@@ -36,8 +36,7 @@ _PARTS = 14  # and so many parts, at most
 
 def probing(bits: int, rows: int, radius: int, probes: int, model: FlipModel | None) -> Probing:
     """Return which headers are probed in a store of so many rows, by the leading log2 of them, rounded."""
-    header = min(header_bits(rows), bits, WIDEST)
-    places = ProbeHeader.of(np.arange(bits - header, bits))
+    places = ProbeHeader.of(np.arange(bits - shape(bits, rows), bits))
     return Probing(ProbedRows((), np.empty(0, np.uint64), model), places, bits, radius, probes)
 
 

@@ -8,13 +8,31 @@ join found is told by the join itself (`Pairs.recall`), which assumes neither.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import bdtr
 
-from sosie.matches.chunks import Window
-from sosie.types import F64
+from sosie.planner.facts import F64, Spread
+
+
+class Tables(Protocol):
+    """How often all rows are put in order, and with how many rows that follow each is compared (Q and B)."""
+
+    @property
+    def tables(self) -> int:
+        """How many orders there are."""
+
+    @property
+    def window(self) -> int:
+        """How many rows each is compared with."""
+
+
+class Window(NamedTuple):
+    """Tables and a window, as numbers."""
+
+    tables: int
+    window: int
 
 
 class Bits(NamedTuple):
@@ -66,12 +84,12 @@ def chance_within(cosine: float | F64, bits: Bits, leading: int = 0) -> F64:
     return np.asarray(bdtr(min(bits.radius, others), others, 1 - agreement(cosine)))
 
 
-def expected_recall(cosine: float | F64, bits: Bits, rows: int, by: Window) -> tuple[F64, F64]:
+def expected_recall(cosine: float | F64, bits: Bits, rows: int, by: Tables) -> tuple[F64, F64]:
     """Return the chance of being found, Equation 4 times Equation 5, for both bounds of the bits that a window shares.
 
     The lower one comes first: that of the larger number of bits.
 
-    >>> [round(float(chance), 3) for chance in expected_recall(0.4, Bits(1000, 400), 4_910_000, Window())]
+    >>> [round(float(chance), 3) for chance in expected_recall(0.4, Bits(1000, 400), 4_910_000, Window(300, 2000))]
     [0.692, 0.842]
     """
     few, many = shared_bits(rows, by.window)
@@ -79,7 +97,22 @@ def expected_recall(cosine: float | F64, bits: Bits, rows: int, by: Window) -> t
     return low, high
 
 
-def window_comparisons(rows: int, by: Window) -> int:
+def recall_of_similar(cosines: Spread, bits: Bits, rows: int, by: Tables) -> tuple[float, float]:
+    """Return the share of similar pairs that is to be expected, averaged over their cosines: both bounds of it.
+
+    >>> mixed = Spread(np.array([0.3, 0.5]), np.array([3.0, 1.0]))
+    >>> [round(share, 3) for share in recall_of_similar(mixed, Bits(1000, 400), 4_910_000, Window(300, 2000))]
+    [0.419, 0.508]
+    """
+    few, many = shared_bits(rows, by.window)
+    low, high = (
+        cosines.mean(lambda cosine, n=n: chance_shared(cosine, n, by.tables) * chance_within(cosine, bits, n))
+        for n in (many, few)
+    )
+    return low, high
+
+
+def window_comparisons(rows: int, by: Tables) -> int:
     """Return how many comparisons the windows of all tables hold, within a side and between sides.
 
     >>> window_comparisons(5, Window(tables=2, window=3))
@@ -89,7 +122,7 @@ def window_comparisons(rows: int, by: Window) -> int:
     return by.tables * (rows * reached - reached * (reached + 1) // 2)
 
 
-def relative_cost(rows: int, by: Window) -> float:
+def relative_cost(rows: int, by: Tables) -> float:
     """Return comparisons as a share of those of brute force, without what it takes to make the chunks (NFL 6.1).
 
     Of two collections only pairs of different sides count, in the window and for brute force. Where rows of both sides

@@ -5,12 +5,14 @@ import pytest
 
 import sosie
 from sosie.matches.chunks import Window
-from sosie.matches.window_model import (
+from sosie.planner.facts import Spread
+from sosie.planner.models.window import (
     Bits,
     agreement,
     chance_shared,
     chance_within,
     expected_recall,
+    recall_of_similar,
     relative_cost,
     shared_bits,
     window_comparisons,
@@ -97,3 +99,11 @@ def test_comparisons_and_cost_are_those_of_the_join(across):
     assert counters["window_comparisons"] == window_comparisons(900, by)
     cost = counters["comparisons"] / counters["brute_comparisons"]
     assert cost == pytest.approx(relative_cost(900, by), rel=0.02 if across else 1e-12)
+
+
+def test_recall_of_a_mixture_is_the_mean_of_its_parts():
+    bits, by = Bits(1000, 400), Window(tables=30, window=100)
+    mixed = Spread(np.array([0.2, 0.4, 0.6]), np.array([5.0, 3.0, 2.0]))
+    low, high = expected_recall(mixed.values, bits, 10**5, by)
+    expected = [float(np.average(bound, weights=mixed.weights)) for bound in (low, high)]
+    assert list(recall_of_similar(mixed, bits, 10**5, by)) == pytest.approx(expected)
