@@ -10,7 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-DISTRIBUTION = {"Stemmer": "pystemmer", "faiss": "faiss-cpu", "llvmlite": "numba", "thot": "sil-thot"}
+DISTRIBUTION = {
+    "Stemmer": "pystemmer",
+    "faiss": "faiss-cpu",
+    "llvmlite": "numba",
+    "py4j": "pyspark",
+    "thot": "sil-thot",
+}
 OWN = {"sosie", "benchmarks", "experiments"}
 
 

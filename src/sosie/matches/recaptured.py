@@ -64,7 +64,7 @@ class Recaptured:
     def add(self, number: int, pairs: U64) -> None:
         """Count pairs, packed, that were found in one try; each is found at most once in a try. Any thread may add."""
         with self._lock:
-            some = pairs[_hashed(pairs) <= self._bound]
+            some = pairs[hashed(pairs) <= self._bound]
             if len(some):
                 self._count(number, some)
 
@@ -75,7 +75,7 @@ class Recaptured:
         times[places[len(self.pairs) :], number % GROUPS] += 1
         self.pairs, self.times = together, times
         if len(together) > 2 * self._size:
-            hashes = _hashed(together)
+            hashes = hashed(together)
             self._bound = np.partition(hashes, self._size)[self._size]
             smallest = hashes <= self._bound
             self.pairs, self.times = together[smallest], times[smallest]
@@ -216,5 +216,6 @@ def at_least(times: I64, tries: int) -> float:
     return len(times) + (tries - 1) / tries * once * (once - 1) / (2 * (twice + 1))
 
 
-def _hashed(pairs: U64) -> U64:
+def hashed(pairs: U64) -> U64:
+    """Return a well-mixed hash of each packed pair: the pairs with the smallest are a sample."""
     return drawn_words(drawn_words(pairs >> np.uint64(32)) ^ pairs)

@@ -8,10 +8,23 @@ from typing import TYPE_CHECKING, Any
 from sosie.spark import engine
 
 if TYPE_CHECKING:
+    from sosie.spark.joining import Joined as Joined
+    from sosie.spark.joining import join as join
+    from sosie.spark.joining import verify as verify
+    from sosie.spark.package import ship as ship
+    from sosie.spark.signing import sign as sign
     from sosie.spark.tagged import Tagged as Tagged
     from sosie.spark.tagged import dedup as dedup
 
-_HOMES = {"Tagged": "sosie.spark.tagged", "dedup": "sosie.spark.tagged"}
+_HOMES = {
+    "Joined": "sosie.spark.joining",
+    "Tagged": "sosie.spark.tagged",
+    "dedup": "sosie.spark.tagged",
+    "join": "sosie.spark.joining",
+    "ship": "sosie.spark.package",
+    "sign": "sosie.spark.signing",
+    "verify": "sosie.spark.joining",
+}
 __all__ = [*_HOMES]
 
 

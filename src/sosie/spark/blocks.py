@@ -35,6 +35,7 @@ SCHEMA = (
     "part int, first long, count int, features long, stand_ins long, wordless int, rejected int, bytes long,"
     " sizes binary, lengths binary, states binary, hashes binary, tags binary, digests binary, signed binary"
 )
+SUMS = "features", "stand_ins", "wordless", "rejected", "bytes"  # the columns that are summed up
 FEATURES, ROWS = 1 << 11, 1 << 10  # of a block, about
 _EMIT = 1 << 22  # bytes of hashes that are handed on together
 TOLD = 1 << 22  # rows of which tasks are told together
@@ -68,7 +69,7 @@ class Extraction:
         states = np.full(len(valid), REJECTED)
         sizes[valid], lengths[valid] = features.sizes, np.diff(column.offsets)
         states[valid] = np.where(bare, WORDLESS, USABLE)
-        digests, signed = self._digests(features, sizes), self._signed(features, sizes)
+        digests, signed, worded = self._digests(features, sizes), self._signed(features), offsets_of(sizes > 0)
         offsets = offsets_of(sizes)
         starts = _block_starts(offsets)
         ends = np.append(starts[1:], len(valid))[: len(starts)]
@@ -91,7 +92,7 @@ class Extraction:
             "hashes": binary(features.hashes, offsets[starts], offsets[ends]),
             "tags": _tags(features, offsets[starts], offsets[ends]),
             "digests": binary(digests, starts, ends),
-            "signed": binary(signed, starts, ends),
+            "signed": binary(signed, worded[starts], worded[ends]),
         }
         return made, starts
 
@@ -106,15 +107,15 @@ class Extraction:
             digests[some, column] = weighted_digests(features.hashes, weights, read_only(starts), read_only(stops))
         return digests
 
-    def _signed(self, features: Features, sizes: NDArray[np.int32]) -> U64:
-        """Return what the signer makes of the documents, zeros for those without features."""
+    def _signed(self, features: Features) -> U64:
+        """Return what the signer makes of the documents that have features."""
         if self.signer is None:
-            return np.empty((len(sizes), 0), np.uint64)
+            return np.empty((int((features.sizes > 0).sum()), 0), np.uint64)
         keys = isinstance(self.signer, MinhashSigner)
-        made = self.signer.keys(features, threads=1).values if keys else self.signer.sign(features, threads=1).words
-        signed = np.zeros((len(sizes), made.shape[1]), np.uint64)
-        signed[sizes > 0] = made
-        return signed
+        made: U64 = (
+            self.signer.keys(features, threads=1).values if keys else self.signer.sign(features, threads=1).words
+        )
+        return made
 
 
 class Told(NamedTuple):
@@ -172,12 +173,11 @@ class Blocks:
             yield frame, Told(pack(rows[here], [column[here] for column in columns]), dtypes)
 
 
-def written_blocks(work: Work, frame: DataFrame, *names: str) -> Blocks:
-    """Write blocks to the scratch folder, and number their rows: part by part; sum these columns as well."""
+def written_blocks(work: Work, frame: DataFrame, *names: str, **asked: Any) -> Blocks:
+    """Write blocks to the scratch folder, and number their rows: part by part; these columns are summed up."""
     from pyspark.sql import functions as F
 
-    names = (*names, "features", "stand_ins", "wordless", "rejected", "bytes")
-    stage = work.stage(frame, "read", **{name: F.sum(name) for name in names})
+    stage = work.stage(frame, "read", **{name: F.sum(name) for name in names}, **asked)
     ends = F.max(F.col("first") + F.col("count")).alias("end")
     table = work.collect(stage.frame.groupBy("part").agg(F.sum("count").alias("count"), ends)).sort_by("part")
     parts, counts, ends = (table[name].to_numpy() for name in ("part", "count", "end"))
@@ -200,6 +200,15 @@ def rows_of(batch: Any, firsts: I64) -> Rows:
 def states_of(batch: Any) -> NDArray[np.uint8]:
     """Return the states of the rows of a batch of blocks."""
     return values_of(batch.column("states"), np.uint8)
+
+
+def signed_of(batch: Any, firsts: I64, left_out: I64, words: int) -> tuple[I64, U64]:
+    """Return the rows of a batch of blocks that have features, but for some, and what they are signed by."""
+    rows = rows_of(batch, firsts)
+    numbers = rows.numbers[rows.sizes > 0]
+    signed = values_of(batch.column("signed"), np.uint64).reshape(len(numbers), words)
+    some = ~among(numbers, left_out)
+    return numbers[some], signed[some]
 
 
 def features_in(batch: Any, sizes: NDArray[np.int32]) -> Features:

@@ -58,9 +58,21 @@ def find_candidates(
 
     `take` is called with the batches, the number of buckets that it sends pairs to, and the arguments.
     """
+    return distinct_candidates(
+        work, work.run(send(work, sent, buckets), take, SCHEMA, pair_buckets, *arguments), pair_buckets
+    )
+
+
+def candidates_of(work: Work, pairs: DataFrame, count: int) -> Candidates:
+    """Return pairs of rows, of a table with the columns a and b, as candidates, each once."""
+    buckets = work.buckets(count, PER_BUCKET)
+    return distinct_candidates(work, work.run(pairs.select("a", "b"), send_rows, SCHEMA, buckets), buckets)
+
+
+def distinct_candidates(work: Work, made: DataFrame, pair_buckets: int) -> Candidates:
+    """Write packed pairs that may be there many times, each once."""
     from pyspark.sql import functions as F
 
-    made = work.run(send(work, sent, buckets), take, SCHEMA, pair_buckets, *arguments)
     partitions = max(1, min(work.partitions, pair_buckets))
     together = made.repartition(partitions, "bucket").sortWithinPartitions("bucket", "kind")
     kinds = {"pairs": PAIRS, "listed": LISTS, "expected": COUNTED}
@@ -137,6 +149,17 @@ def distinct_pairs(parts: list[Entries]) -> Entries:
     new = np.ones(len(a), np.bool_)
     new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
     return Entries(a[new], b[new], meeting[new])
+
+
+def send_rows(batches: Batches, buckets: int) -> Batches:
+    """Send pairs of rows to where repeated ones are left out; each meets at its first row."""
+    packer = PairPacker(buckets)
+    for batch in batches:
+        a, b = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("a", "b"))
+        lower, upper = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
+        packer.add(Entries(lower, upper, lower))
+        yield from packer.ready()
+    yield from packer.finish()
 
 
 def take_pairs(batches: Batches) -> Batches:

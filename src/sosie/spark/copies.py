@@ -72,9 +72,9 @@ def send_digests(batches: Batches, firsts: I64, keyed: bool, ids: bool, without:
     for batch in batches:
         rows = rows_of(batch, firsts)
         digests = values_of(batch.column("digests"), np.uint64).reshape(-1, 2)
-        first = digests[:, 0]
-        if keyed:
-            first = values_of(batch.column("signed"), np.uint64).reshape(len(rows.numbers), -1)[:, 0]
+        first = digests[:, 0].copy()
+        if keyed and len(worded := np.flatnonzero(rows.sizes > 0)):
+            first[worded] = values_of(batch.column("signed"), np.uint64).reshape(len(worded), -1)[:, 0]
         some = (rows.sizes > 0) & ~among(rows.numbers, left_out)
         columns = [first[some], digests[some, 0], digests[some, 1]]
         digests_out.add(bucket_of(columns[0], buckets), rows.numbers[some], columns)

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sosie.documents.columns import joined_columns
 from sosie.documents.order import Order, decode_order
 from sosie.errors import DataError, UsageError
 from sosie.shown import counted
-from sosie.spark.blocks import SCHEMA, Blocks, Extraction, binary, handed_on, written_blocks
+from sosie.spark.attributes import attributes_of
+from sosie.spark.blocks import SCHEMA, SUMS, Blocks, Extraction, binary, handed_on, written_blocks
+from sosie.spark.copies import Copies
 from sosie.spark.engine import check_frame
 from sosie.spark.travelling import Batches
 from sosie.spark.work import Work
@@ -95,7 +98,7 @@ def read_documents(work: Work, frame: DataFrame, chosen: Chosen, extraction: Ext
     if chosen.keep is not None:
         schema += f", keeps array<{_keep_kind(kinds[KEEP])}>"
     read = work.run(selected, read_texts, schema, extraction, len(chosen.text), chosen.keep)
-    return written_blocks(work, read, "null_ids")
+    return written_blocks(work, read, "null_ids", *SUMS)
 
 
 def check_read(blocks: Blocks, chosen: Chosen, skip: bool) -> None:
@@ -110,6 +113,22 @@ def check_read(blocks: Blocks, chosen: Chosen, skip: bool) -> None:
         raise DataError(
             f"{counted(counts['rejected'], 'document')} without a text: {' and '.join(map(repr, chosen.text))} is null."
             " Fill it, leave these rows out, or pass on_error='skip'."
+        )
+
+
+def check_ids(work: Work, blocks: Blocks, chosen: Chosen, copies: Copies) -> None:
+    """Refuse ids that are there twice; hashes of ids only tell where to look."""
+    if not len(copies.repeated):
+        return
+    rows = np.unique(np.concatenate([copies.repeated, copies.repeated_of]))
+    known = attributes_of(work, blocks, rows)
+    again = known.group_by("id").aggregate([("row", "count")]).filter(pc.field("row_count") > 1).sort_by("id")
+    if again.num_rows:
+        first, count = again["id"][0].as_py(), again["row_count"][0].as_py()
+        others = f", and {counted(again.num_rows - 1, 'other id')} as well" if again.num_rows > 1 else ""
+        raise DataError(
+            f"{counted(count, 'document')} have the id {first!r} (column {chosen.id!r}){others}. Make the ids"
+            " distinct, or name another id_column=."
         )
 
 

@@ -30,7 +30,7 @@ from sosie.documents.rejects import Rejects, RejectSpill
 from sosie.documents.seen import SeenIds
 from sosie.errors import DataError, UsageError
 from sosie.parallel import thread_count
-from sosie.spark.blocks import SCHEMA, Blocks, Extraction, handed_on, written_blocks
+from sosie.spark.blocks import SCHEMA, SUMS, Blocks, Extraction, handed_on, written_blocks
 from sosie.spark.travelling import Batches
 from sosie.spark.work import Work
 from sosie.storage.room import Room
@@ -63,7 +63,7 @@ def read_files(work: Work, reading: Reading, extraction: Extraction) -> FilesRea
     tasks = work.table(table).repartition(max(1, min(len(parts), _TASKS)), "part")
     threads = max(1, work.cores // max(len(parts), 1))
     read = work.run(tasks, read_parts, f"{SCHEMA}, {_STATE}", extraction, reading.columns, reading.skips, threads)
-    blocks = written_blocks(work, read)
+    blocks = written_blocks(work, read, *SUMS)
     states = _states(work, blocks)
     _restore(reading, [states[part] for part in range(len(parts))], sources)
     return FilesRead(blocks, *_beside(states))

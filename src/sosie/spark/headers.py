@@ -15,9 +15,10 @@ from sosie.arrays import read_only
 from sosie.index.block_run import BlockCut
 from sosie.kernels.tables.hamming_join import TableJoin, hash_headers, join_hashed
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
-from sosie.spark.blocks import Blocks, Told
+from sosie.matches.equal.groups import STAR
+from sosie.spark.blocks import Blocks, Told, signed_of
 from sosie.spark.candidates import Candidates, PairPacker, find_candidates
-from sosie.spark.equal import COLUMNS, find_equal, signed_rows, written_out
+from sosie.spark.equal import COLUMNS, find_equal, written_out
 from sosie.spark.exchange import Packer, Sent, buckets_of
 from sosie.spark.packed import unpack_all
 from sosie.spark.tiles import meeting
@@ -31,10 +32,15 @@ SENT = 200.0  # what it costs to send a signature, in comparisons
 _ROOM = 1 << 16  # pairs that are written at a time
 
 
-def header_candidates(work: Work, blocks: Blocks, without: I64, bits: int, radius: int) -> Candidates:
-    """Return all pairs of signatures within the radius, but for those of some rows; of many equal ones, a star."""
+def header_candidates(
+    work: Work, blocks: Blocks, without: I64, bits: int, radius: int, *, split: int = 0, star: int = STAR
+) -> Candidates:
+    """Return all pairs of signatures within the radius, but for those of some rows.
+
+    With a `split`, rows from there on are a second collection. Of more than `star` equal ones a star is written.
+    """
     words = -(-bits // 64)
-    equal = find_equal(work, blocks, without, words)
+    equal = find_equal(work, blocks, without, words, split)
     cut = choose_cut(bits, radius, blocks.rows)
     parts = max(1, -(-blocks.rows // PER_BUCKET))
     sent = [
@@ -42,10 +48,9 @@ def header_candidates(work: Work, blocks: Blocks, without: I64, bits: int, radiu
         for frame, told in blocks.telling(np.union1d(without, equal.rows))
     ]
     tables = len(cut.headers)
-    found = find_candidates(
-        work, sent, tables * parts, take_headers, work.buckets(blocks.rows, PER_BUCKET), cut.masks, parts, radius
-    )
-    return replace(written_out(work, found, equal), counters={"tables": tables})
+    how = cut.masks, parts, radius, split
+    found = find_candidates(work, sent, tables * parts, take_headers, work.buckets(blocks.rows, PER_BUCKET), *how)
+    return replace(written_out(work, found, equal, star=star, across=split > 0), counters={"tables": tables})
 
 
 def choose_cut(bits: int, radius: int, rows: int) -> BlockCut:
@@ -69,7 +74,7 @@ def send_headers(batches: Batches, firsts: I64, without: Told, words: int, masks
     """Send each signature to the bucket of its header in every table."""
     packer, left_out = Packer(), without.rows()[0]
     for batch in batches:
-        rows, signed = signed_rows(batch, firsts, left_out, words)
+        rows, signed = signed_of(batch, firsts, left_out, words)
         columns = [signed[:, word] for word in range(words)]
         for table, mask in enumerate(masks):
             part = hash_headers(read_only(signed), mask) % np.uint64(parts)
@@ -78,25 +83,28 @@ def send_headers(batches: Batches, firsts: I64, without: Told, words: int, masks
     yield from packer.finish()
 
 
-def take_headers(batches: Batches, pair_buckets: int, masks: U64, parts: int, radius: int) -> Batches:
+def take_headers(batches: Batches, pair_buckets: int, masks: U64, parts: int, radius: int, split: int = 0) -> Batches:
     """Compare the signatures of each bucket that have one header; a pair is written by the first table that has it."""
     packer, words = PairPacker(pair_buckets), masks.shape[1]
     for bucket, blobs in buckets_of(batches):
         rows, columns = unpack_all(blobs[0], [np.uint64] * words)
         order = np.argsort(rows)
         rows, signed = rows[order], np.stack(columns, axis=1)[order]
-        a, b = near_pairs(rows, signed, masks[: bucket // parts + 1], radius)
+        middle = int(np.searchsorted(rows, split)) if split else 0
+        if split and middle in (0, len(rows)):
+            continue
+        a, b = near_pairs(rows, signed, masks[: bucket // parts + 1], radius, middle)
         packer.add(meeting(np.minimum(a, b), np.maximum(a, b)))
         yield from packer.ready()
     yield from packer.finish()
 
 
-def near_pairs(rows: I64, signed: U64, masks: U64, radius: int) -> tuple[I64, I64]:
+def near_pairs(rows: I64, signed: U64, masks: U64, radius: int, split: int = 0) -> tuple[I64, I64]:
     """Return pairs of rows, which ascend, within the radius, that agree in the last of these headers alone."""
     bits = bits_to_tell(len(rows))
     keys, places = sort_by_top_bits(hash_headers(read_only(signed), masks[-1]), np.arange(len(rows)), bits)
     near = np.ascontiguousarray(signed[places])
-    sought, pairs, place = TableJoin(0, radius, masks), np.empty((max(len(rows), _ROOM), 2), np.int64), 0
+    sought, pairs, place = TableJoin(split, radius, masks), np.empty((max(len(rows), _ROOM), 2), np.int64), 0
     found = [np.empty((0, 2), np.int64)]
     while place < len(rows):
         place, count, _ = join_hashed(keys, places, bits, near, place, sought, pairs)

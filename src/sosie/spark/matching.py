@@ -66,14 +66,13 @@ def match(
     work: Work, blocks: Blocks, job: DedupParameters, method: Method, copies: Copies, without: I64, worded: int
 ) -> Candidates:
     """Return the candidate pairs of groups of identical documents; `worded` documents have features."""
-    groups = worded - len(copies.rows)
+    groups, left_out = worded - len(copies.rows), np.union1d(copies.rows, without)
     assert not isinstance(method, Identical), "what is identical is in one group"
     if isinstance(method, Minhash):
-        return key_candidates(work, blocks, copies, without, method.bands, groups)
+        return key_candidates(work, blocks, left_out, method.bands, groups, copies.first_pairs)
     if isinstance(method, Exact):
-        return prefix_candidates(work, blocks, copies, without, Sizes(job.similarity, job.threshold), groups)
+        return prefix_candidates(work, blocks, left_out, Sizes(job.similarity, job.threshold), groups)
     radius = simhash_radius(method, Similarity(job.similarity), job.threshold)
-    left_out = np.union1d(copies.rows, without)
     if choose_join(groups, method.bits, radius) == "blocks":
         found = header_candidates(work, blocks, left_out, method.bits, radius)
     else:

@@ -24,7 +24,6 @@ from sosie.planner.constants.documents import CROWDED_KEY as CROWDED
 from sosie.planner.constants.documents import DENSE_KEY as DENSE
 from sosie.spark.blocks import Blocks, Told, among, bucket_of, features_in, mixed, rows_of
 from sosie.spark.candidates import COUNTED, LISTS, PER_BUCKET, Candidates, Entries, PairPacker, find_candidates
-from sosie.spark.copies import Copies
 from sosie.spark.exchange import Packer, Sent, batched, buckets_of
 from sosie.spark.packed import unpack_all
 from sosie.spark.rarity import Rarity, sample_rarity
@@ -64,13 +63,14 @@ class Sizes(NamedTuple):
 
 
 def prefix_candidates(
-    work: Work, blocks: Blocks, copies: Copies, without: I64, sizes: Sizes, groups: int
+    work: Work, blocks: Blocks, left_out: I64, sizes: Sizes, groups: int, split: int = 0
 ) -> Candidates:
-    """Return the pairs of groups of identical documents that may be similar, each by its first row, and crowded lists.
+    """Return the pairs of the `groups` rows that are not left out that may be similar, and crowded lists.
 
-    Lists of more than `DENSE` rows are crowded, or of more than `CROWDED` where there would be too many pairs.
+    Lists of more than `DENSE` rows are crowded, or of more than `CROWDED` where there would be too many pairs. With a
+    `split`, rows from there on are a second collection.
     """
-    rarity, left_out = sample_rarity(work, blocks), np.union1d(copies.rows, without)
+    rarity = sample_rarity(work, blocks)
     per_row = float(sizes.prefix(np.array([max(blocks.features // max(blocks.rows, 1), 1)]))[0])
     buckets, pair_buckets = work.buckets(round(per_row * groups), POSTINGS), work.buckets(groups, PER_BUCKET)
     columns = ["part", "first", "count", "sizes", "hashes"]
@@ -81,7 +81,7 @@ def prefix_candidates(
     most = 4 * listed_at_most(groups)
     for limit in (DENSE, CROWDED):
         allowed = most if limit == DENSE else None
-        found = find_candidates(work, sent, buckets, take_postings, pair_buckets, sizes, limit, allowed)
+        found = find_candidates(work, sent, buckets, take_postings, pair_buckets, sizes, limit, allowed, split)
         if found.counters["expected"] <= most:
             break
     counters = {"comparisons": found.pairs, "bounded_lists": 0, "unlisted_pairs": 0}
@@ -111,7 +111,9 @@ def send_postings(
     yield from packer.finish()
 
 
-def take_postings(batches: Batches, pair_buckets: int, sizes: Sizes, limit: int, allowed: int | None) -> Batches:
+def take_postings(
+    batches: Batches, pair_buckets: int, sizes: Sizes, limit: int, allowed: int | None, split: int
+) -> Batches:
     """Pair the documents of each bucket that share a feature there, and may be similar.
 
     Beyond `allowed` pairs they are counted only.
@@ -122,7 +124,7 @@ def take_postings(batches: Batches, pair_buckets: int, sizes: Sizes, limit: int,
         edges = np.flatnonzero(np.diff(postings.tokens.astype(np.int64), prepend=-1, append=-1))
         counts = np.diff(edges)
         for piece in _pieces(edges[:-1], counts, limit):
-            found = _pairs(postings, *piece, sizes)
+            found = _pairs(postings, *piece, sizes, split)
             expected += len(found.a)
             if allowed is None or expected <= allowed:
                 pairs.add(found)
@@ -169,7 +171,7 @@ def _pieces(starts: I64, counts: I64, limit: int) -> Iterator[tuple[I64, I64]]:
         first = last
 
 
-def _pairs(postings: _Postings, starts: I64, counts: I64, sizes: Sizes) -> Entries:
+def _pairs(postings: _Postings, starts: I64, counts: I64, sizes: Sizes, split: int) -> Entries:
     """Return the pairs inside lists that may be similar; they meet at the first row of their list."""
     places = spread(starts, counts)
     inside = places - np.repeat(starts, counts)
@@ -179,6 +181,8 @@ def _pairs(postings: _Postings, starts: I64, counts: I64, sizes: Sizes) -> Entri
     small, large = postings.sizes[earlier], postings.sizes[later]
     left = np.minimum(small - postings.places[earlier], large - postings.places[later])
     some = (postings.places[earlier] < sizes.short(small)) & sizes.may_reach(small, large, left)
+    if split:
+        some &= (postings.rows[earlier] < split) != (postings.rows[later] < split)
     a, b = postings.rows[earlier[some]], postings.rows[later[some]]
     least = np.minimum.reduceat(postings.rows[places], offsets_of(counts)[:-1]) if len(starts) else starts
     return Entries(np.minimum(a, b), np.maximum(a, b), least[which[some]])

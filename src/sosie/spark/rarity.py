@@ -19,7 +19,10 @@ from sosie.spark.travelling import Batches
 from sosie.spark.work import Work
 from sosie.types import I64, U32, U64
 
-SAMPLE = 1 << 22  # features
+SAMPLE, LEAST = (
+    1 << 22,
+    1 << 16,
+)  # features: a sixteenth of them, but no more than the first and no fewer than the other
 MOST = 1 << 20  # frequent features that are told apart
 _PART = 1 << 16
 _BUCKETS = 8
@@ -46,7 +49,8 @@ class Rarity(NamedTuple):
 
 def sample_rarity(work: Work, blocks: Blocks) -> Rarity:
     """Count the features of sampled blocks, and return those that several documents have."""
-    share = min(1.0, SAMPLE / max(blocks.features, 1))
+    wanted = min(SAMPLE, max(blocks.features // 16, LEAST))
+    share = min(1.0, wanted / max(blocks.features, 1))
     frame = blocks.frame.select("part", "first", "count", "sizes", "hashes")
     sent = [Sent(frame, send_sample, (blocks.firsts, share))]
     table = work.collect(work.run(send(work, sent, _BUCKETS), take_sample, SCHEMA))

@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import pyarrow.compute as pc
-
 from sosie.clusters.keep import Keep
 from sosie.documents.columns import Columns
 from sosie.documents.share import free_names
-from sosie.errors import DataError, UsageError
+from sosie.errors import UsageError
 from sosie.features.shingles import Shingles
 from sosie.jobs.parameters import Clustering, DedupParameters, MethodName, Wordless, shingles_of
 from sosie.jobs.warm import prepare
@@ -27,12 +24,11 @@ from sosie.matches.sets.threshold import as_fraction
 from sosie.report.report import InputCount, Report
 from sosie.report.summary import report_lines
 from sosie.report.timing import Progress, Silent, Timing
-from sosie.shown import as_html, as_text, counted
+from sosie.shown import as_html, as_text
 from sosie.signatures.minhash import Minhash
-from sosie.spark.attributes import attributes_of
 from sosie.spark.blocks import Blocks
-from sosie.spark.copies import Copies, find_copies
-from sosie.spark.documents import ID, Chosen, check_read, choose, read_documents
+from sosie.spark.copies import find_copies
+from sosie.spark.documents import ID, Chosen, check_ids, check_read, choose, read_documents
 from sosie.spark.engine import check_frame
 from sosie.spark.matching import check_job, choose_method, extraction_of
 from sosie.spark.reporting import report_on
@@ -155,25 +151,10 @@ class _Run:
             check_read(blocks, self.chosen, skip)
         with self.timing.stage("collapse"):
             copies = find_copies(work, blocks, keyed=isinstance(method, Minhash), ids=True, without=NONE)
-            self._check_ids(blocks, copies)
+            check_ids(work, blocks, self.chosen, copies)
         worded = blocks.rows - bare_rows(job, blocks)
         resolved = resolve(work, blocks, job, method, copies, NONE, worded, self.timing)
         return self._tagged(documents, blocks, method, resolved)
-
-    def _check_ids(self, blocks: Blocks, copies: Copies) -> None:
-        """Refuse ids that are there twice; hashes of ids only tell where to look."""
-        if not len(copies.repeated):
-            return
-        rows = np.unique(np.concatenate([copies.repeated, copies.repeated_of]))
-        known = attributes_of(self.work, blocks, rows)
-        again = known.group_by("id").aggregate([("row", "count")]).filter(pc.field("row_count") > 1).sort_by("id")
-        if again.num_rows:
-            first, count = again["id"][0].as_py(), again["row_count"][0].as_py()
-            others = f", and {counted(again.num_rows - 1, 'other id')} as well" if again.num_rows > 1 else ""
-            raise DataError(
-                f"{counted(count, 'document')} have the id {first!r} (column {self.chosen.id!r}){others}. Make the ids"
-                " distinct, or name another id_column=."
-            )
 
     def _tagged(self, documents: DataFrame, blocks: Blocks, method: Method, resolved: Resolved) -> Tagged:
         work, found, known = self.work, resolved.found, resolved.involved.known

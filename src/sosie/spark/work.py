@@ -97,9 +97,7 @@ class Work:
 
     def run(self, frame: DataFrame, function: Callable[..., Any], schema: str, *arguments: Any) -> DataFrame:
         """Return what a function makes of the Arrow batches of each partition of a table; it is called by its name."""
-        cloudpickle.register_pickle_by_value(travelling)  # type: ignore[no-untyped-call]
-        called = function.__module__, function.__name__, __version__, pickle.dumps(arguments)
-        return frame.mapInArrow(travelling.travelling(*called), schema)
+        return run(frame, function, schema, *arguments)
 
     def write(self, frame: DataFrame, name: str) -> DataFrame:
         """Write rows as Parquet and return them as they are read back: they are not computed again."""
@@ -158,6 +156,13 @@ def working(session: SparkSession, scratch: str | None = None) -> Iterator[Work]
         yield work
     finally:
         work.remove()
+
+
+def run(frame: DataFrame, function: Callable[..., Any], schema: str, *arguments: Any) -> DataFrame:
+    """Return what a function makes of the Arrow batches of each partition of a table; it is called by its name."""
+    cloudpickle.register_pickle_by_value(travelling)  # type: ignore[no-untyped-call]
+    called = function.__module__, function.__name__, __version__, pickle.dumps(arguments)
+    return frame.mapInArrow(travelling.travelling(*called), schema)
 
 
 def said(session: SparkSession, name: str) -> str:
