@@ -23,7 +23,8 @@ class Matches:
     `ids` are the ids of those rows. For keys, `distances` is the number of tables that do *not* agree. `recall` is the
     share of the exact answer that is to be expected: 1 where the answer is exact, None where nothing is known. Where
     the true similarity of every match is known, it is in `similarities`, and orders the matches instead of the
-    distance: the most similar first, ties by row.
+    distance: the most similar first, ties by row. Where it was planned how they are found, `planned` has what was
+    expected beside what happened (`sosie.planner.outcome.Outcome`).
     """
 
     offsets: I64
@@ -33,6 +34,7 @@ class Matches:
     counters: Counters = field(default_factory=dict)
     recall: float | None = None
     similarities: F64 | None = None
+    planned: Any = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

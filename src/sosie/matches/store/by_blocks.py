@@ -15,11 +15,11 @@ from sosie.index.ids import live_bits
 from sosie.kernels.tables.blocks import Store
 from sosie.kernels.tables.hits import Hits
 from sosie.matches.store.run import StoreRun
-from sosie.matches.store.streaming import TASK, Task, Tile
+from sosie.matches.store.streaming import Task, Tile
+from sosie.planner.constants.joins import STORE_QUERIES as _MOST
+from sosie.planner.constants.joins import STORE_TASK as TASK
 from sosie.planner.methods.blocks import choose_header
 from sosie.types import Signatures
-
-_MOST = 1 << 24  # queries of a tile
 
 
 def block_cut(batch: Signatures, radius: int, blocks: int | None) -> BlockCut:

@@ -23,15 +23,16 @@ from sosie.kernels.tables.streamed import (
     place_probes,
 )
 from sosie.matches.store.run import StoreRun
-from sosie.matches.store.streaming import TASK, Task, Tile
+from sosie.matches.store.streaming import Task, Tile
 from sosie.parallel import ordered_map
+from sosie.planner.constants.joins import STORE_PART as _PART
+from sosie.planner.constants.joins import STORE_PROBES as MOST
+from sosie.planner.constants.joins import STORE_TASK as TASK
 from sosie.planner.methods.probes import shape
 from sosie.types import Signatures, offsets_of
 
-MOST = 1 << 25  # probes of a tile: 12 bytes each, and 4 while they are made
 _TILE = 4096  # queries whose flips are worked out at a time
-_PART = 14  # so many rows, as a power of 2, of a part: they stay in the cache
-_PARTS = 14  # and so many parts, at most
+_PARTS = 14  # parts, as a power of 2, at most
 
 
 def probing(bits: int, rows: int, radius: int, probes: int, model: FlipModel | None) -> Probing:

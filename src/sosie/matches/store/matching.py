@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,14 +20,19 @@ from sosie.kernels.tables.hits import Hits, concat_hits, sort_hits, take_hits
 from sosie.matches.store.by_blocks import block_cut, block_tiles
 from sosie.matches.store.by_probes import probe_tiles, probing
 from sosie.matches.store.files import StoreState
+from sosie.matches.store.planned import plan_batch, search_by
 from sosie.matches.store.run import StoreRun
 from sosie.matches.store.streaming import Found, Streaming, Tile
+from sosie.planner.outcome import Outcome
 from sosie.types import I64, Matches, Signatures
 
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """How a batch is matched: by so many probes, or by block tables where `search` is None."""
+    """How a batch is matched: by so many probes, or by block tables cut into so many blocks.
+
+    Where neither is given it is planned, so that the share `recall` is found.
+    """
 
     radius: int
     first: bool
@@ -34,6 +40,7 @@ class Matching:
     blocks: int | None
     flips: FlipModel | None
     threads: int | None
+    recall: float | None = None
 
     def check(self, batch: Signatures) -> None:
         """Refuse a radius or blocks that signatures of this width do not have."""
@@ -52,6 +59,26 @@ class Matching:
         self.check(batch)
         if not len(batch) or not (state.rows or own):
             return replace(no_matches(len(batch)), ids=pa.array([], pa.int64()))
+        if self.search is None and self.blocks is None:
+            return self._planned(state, batch, own)
+        return self._found(state, batch, own)
+
+    def _planned(self, state: StoreState, batch: Signatures, own: StoreRun | None) -> Matches:
+        """Plan how the batch is matched, and hold what was expected beside what happened."""
+        asked = 1.0 if self.recall is None else self.recall
+        rows = state.rows + (0 if own is None else len(own))
+        plan = plan_batch(rows, batch, self.radius, asked, first=self.first, threads=self.threads)
+        candidate = plan.chosen or plan.candidates[0]
+        search, blocks = search_by(candidate)
+        began = time.perf_counter()
+        found = replace(self, search=search, blocks=blocks)._found(state, batch, own)
+        seconds = round(time.perf_counter() - began, 3)
+        work = {name: (float(value), found.counters.get(name)) for name, value in candidate.estimate.work.items()}
+        outcome = Outcome.of(candidate, asked, measured=found.recall, seconds=seconds, work=work)
+        return replace(found, recall=found.recall or candidate.estimate.recall, planned=outcome)
+
+    def _found(self, state: StoreState, batch: Signatures, own: StoreRun | None) -> Matches:
+        """Find the matches by what is given, or by tables."""
         streaming, recall = Streaming(self.first, own, self.threads), 1.0 if self.search is None else None
         tiles: Iterable[Tile]
         if self.search is None:

@@ -18,6 +18,7 @@ from sosie.matches.store.files import SIGNER, changing, commit, read_store
 from sosie.matches.store.fitting import check_fits, check_ids
 from sosie.matches.store.ids import RunIds, kind_of_ids, plain_ids
 from sosie.matches.store.matching import Matching, longest_run, search_of
+from sosie.matches.store.planned import check_recall
 from sosie.matches.store.run import StoreRun
 from sosie.matches.store.streaming import Streaming
 from sosie.shown import counted
@@ -38,11 +39,12 @@ class SignatureStore:
     numbers as ids, which take no room.
 
     A batch is matched in one of two ways. **Block tables** are built around the batch, and every row of the store is
-    looked up in them: all matches are found, `recall` is 1. That is the default; `blocks` says into how many blocks
-    bits are cut (4, within 3 bits, are 4 tables). With **`probes`**, so many sets of flips of each query are looked up
+    looked up in them: all matches are found, `recall` is 1. `blocks` says into how many blocks bits are cut (4, within
+    3 bits, are 4 tables). With **`probes`**, so many sets of flips of each query are looked up
     in the store, the likeliest first, as `ProbeIndex` does it: far less work, and not everything is found. It wants
     the volatility of the batch (`sign(volatility=True)`); `flips` orders them by probability. What `calibrate` returns
-    is a number of probes, and the recall that matches state with it.
+    is a number of probes, and the recall that matches state with it. Where neither is given, the quicker one is taken
+    that finds all, or, with `recall`, that is expected to find this share of all matches.
 
     `match` compares a batch with the store. `match_and_append` compares each row of it also with the rows of the batch
     before it, as if they came one by one, and then appends the batch: so however documents are cut into batches, a
@@ -111,10 +113,12 @@ class SignatureStore:
         first: bool = False,
         probes: int | ProbeSearch | None = None,
         blocks: int | None = None,
+        recall: float | None = None,
         threads: int | None = None,
     ) -> Matches:
         """Return the rows of the store at most `radius` away from each of a batch; with `first`, one of them."""
-        how = Matching(radius, first, search_of(probes, blocks), blocks, self._flips, threads)
+        check_recall(recall, probes, blocks)
+        how = Matching(radius, first, search_of(probes, blocks), blocks, self._flips, threads, recall)
         check_fits(self._state, batch, self.path)
         return how.matches(self._state, batch, None)
 
@@ -131,6 +135,7 @@ class SignatureStore:
         first: bool = False,
         probes: int | ProbeSearch | None = None,
         blocks: int | None = None,
+        recall: float | None = None,
         receive: Callable[[Matches], None] | None = None,
         threads: int | None = None,
     ) -> Matches:
@@ -139,7 +144,8 @@ class SignatureStore:
         `receive` is called with the matches before the batch is in the store, to write them down: if it raises, or the
         process ends there, nothing is appended, and the same matches are found again.
         """
-        how = Matching(radius, first, search_of(probes, blocks), blocks, self._flips, threads)
+        check_recall(recall, probes, blocks)
+        how = Matching(radius, first, search_of(probes, blocks), blocks, self._flips, threads, recall)
         with changing(self.path, self._state) as self._state:
             own = self._checked(batch)
             matches = how.matches(self._state, batch, own)

@@ -13,10 +13,8 @@ from sosie.arrays import I64, Bools
 from sosie.kernels.tables.hits import Hits, concat_hits, lowest_rows, take_hits
 from sosie.matches.store.run import StoreRun
 from sosie.parallel import ordered_map
+from sosie.planner.constants.joins import STORE_CHUNK as CHUNK
 from sosie.storage.resident import give_back_rows
-
-CHUNK = 1 << 20  # words of a run that are read before anybody looks who is answered,
-TASK = 1 << 17  # and that one thread reads at a time
 
 
 class Task(NamedTuple):

@@ -32,6 +32,17 @@ JOINS: dict[str, Constant] = {
     ),
     "window found": Constant("a pair found by a window, each time that it is", 170.0),
     "window told": Constant("a pair from which it is told what share a window found", 3500.0),
+    "store filled": Constant("a row of a batch put into a table, by bits", {64: 34, 256: 50, 1024: 75}),
+    "store lookup": Constant(
+        "a row of a store looked up in one table of a batch, by bytes of its tables",
+        {1 << 16: 9, 1 << 20: 12, 1 << 23: 17, 1 << 26: 40, 1 << 28: 70},
+    ),
+    "store header": Constant("what the bits of a row add to that, by bits", {64: 1, 256: 9, 1024: 34}),
+    "store compared": Constant("a row of a store compared with one of a batch, in a table", 0.5),
+    "store read": Constant("a row of a store read for probes, by bits", {64: 5, 256: 6.5, 1024: 20}),
+    "store made": Constant("a probe of a batch made and put into its part", 28),
+    "store likely": Constant("what a likely set of flips adds to that", 12),
+    "store probe": Constant("a probe looked up in a piece of a store", 5),
 }
 
 # Bytes that decide what fits, and how tables are cut.
@@ -59,3 +70,11 @@ MOST_TABLES = 1000  # of a block join: more are never worth it
 WORTH_A_LOOK = 0.1  # seconds of a join from which on a sample is drawn,
 LOOK_BITS = 3e10  # in which so many bits are compared for each second: a twentieth of the time,
 LEAST_LOOK = 1 << 31  # and at least so many
+
+# How a store streams by.
+STORE_CHUNK = 1 << 20  # words of a run that are read before anybody looks who is answered,
+STORE_TASK = 1 << 17  # and that one thread reads at a time
+STORE_PART = 14  # so many rows, as a power of 2, of a part that probes meet: they stay in the cache
+STORE_PROBES = 1 << 25  # probes of a tile,
+STORE_PROBE_BYTES = 16  # and what each takes while it is made
+STORE_QUERIES = 1 << 24  # queries of a tile of block tables
