@@ -23,10 +23,10 @@ COUNT = 1_000_000
 def rows(count: int = COUNT) -> list[dict[str, Any]]:
     """De-duplicate each corpus by the command line; time is that of the stages, memory the highest of them."""
     table = []
-    for name in ("planted copies", "distinct", "identical", "one shared paragraph"):
+    for name in corpora():
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "documents.parquet"
-            _write(path, _tables(name, count))
+            write_corpus(path, name, count)
             command = [str(Path(sys.executable).parent / "sosie"), "dedup", str(path), "-o", f"{folder}/out"]
             done = subprocess.run([*command, "--threads", "2", "--json"], check=True, capture_output=True, text=True)
             report = json.loads(done.stdout)
@@ -41,6 +41,16 @@ def rows(count: int = COUNT) -> list[dict[str, Any]]:
             }
         )
     return table
+
+
+def corpora() -> tuple[str, ...]:
+    """Return what the corpora are called."""
+    return "planted copies", "distinct", "identical", "one shared paragraph"
+
+
+def write_corpus(path: Path, name: str, count: int = COUNT) -> None:
+    """Write a corpus as a Parquet file."""
+    _write(path, _tables(name, count))
 
 
 def _tables(name: str, count: int) -> Iterator[pa.Table]:

@@ -7,8 +7,8 @@ Collections are generated (few copies, many copies, texts from templates) and re
 Each is de-duplicated at some thresholds by the exact join, and by minhash and simhash planned for a recall of .9 and
 .99, in a process of its own for each run. Beside what was measured stand two predictions: that of `sosie plan FILE`,
 from a sample of the file, and that of the run, made when it has read all. The recall is that of the exact join's pairs.
-The method that is chosen for a recall is held against the fastest run that reaches it. Prints the result and keeps it in
-benchmarks/planned_dedup.json. `--quick` takes small collections and one threshold, to try it.
+The method that is chosen for a recall is held against the fastest run that reaches it. Prints the result and keeps it
+in benchmarks/planned_dedup.json. `--quick` takes small collections and one threshold, to try it.
 """
 
 from __future__ import annotations

@@ -101,7 +101,8 @@ class SparkDeduplicator(DedupParameters):
 
     def find(self, work: Work, inputs: DedupInputs, room: Room, timing: Timing) -> Found:
         """Read the documents on the executors, and find out what becomes of each."""
-        reading, method = inputs.reading, choose_method(self)
+        reading, by = inputs.reading, choose_method(self)
+        method = by.method
         if work.is_local:
             prepare(*self.needs, progress=timing.progress)
         with timing.stage("read") as stage:
@@ -113,7 +114,7 @@ class SparkDeduplicator(DedupParameters):
             copies = find_copies(work, blocks, keyed=isinstance(method, Minhash), ids=False, without=without)
             left_out = attributes_of(work, blocks, without)
         worded = blocks.rows - bare_rows(self, blocks) - int((left_out["size"].to_numpy() > 0).sum())
-        resolved = resolve(work, blocks, self, method, copies, without, worded, timing, order=order)
+        resolved = resolve(work, blocks, self, by, copies, without, worded, timing, order=order)
         rows, found = resolved.involved.rows, resolved.found
         every = Clusters(np.arange(reading.documents), np.ones(reading.documents))
         every.anchor[rows], every.similarity[rows] = rows[found.clusters.anchor], found.clusters.similarity

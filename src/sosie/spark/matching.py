@@ -10,11 +10,12 @@ import numpy as np
 
 from sosie.errors import UsageError
 from sosie.features.tags import NO_KEY, draw_key
-from sosie.jobs.auto import choose_join
+from sosie.jobs.auto import Chosen, choose_join, chosen, wish_of
 from sosie.jobs.parameters import DedupParameters
 from sosie.matches.candidates import SIMHASH_RECALL, Exact, Identical, Method, simhash_radius
 from sosie.matches.sets.similarity import Measure, Similarity
-from sosie.planner.methods.simhash import BITS
+from sosie.planner.facts import Facts
+from sosie.planner.machine import Machine
 from sosie.signatures.minhash import Minhash
 from sosie.signatures.simhash import Simhash
 from sosie.spark.blocks import Blocks, Extraction
@@ -28,6 +29,8 @@ from sosie.spark.verified import COLLIDED
 from sosie.spark.work import Work
 from sosie.types import I64, VerifiedPairs
 
+ROWS = 10_000_000  # for which a method is planned: how many there are is known later
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -40,18 +43,17 @@ def check_job(job: DedupParameters) -> None:
         raise UsageError("on Spark documents are compared by Jaccard or cosine: for containment use sosie.dedup")
 
 
-def choose_method(job: DedupParameters) -> Method:
-    """Return the method: "auto" is exact, since no machine has to hold all lists."""
+def choose_method(job: DedupParameters) -> Chosen:
+    """Return the method: "auto" is exact, since no machine has to hold all lists, and minhash where less is asked.
+
+    It does not depend on the machine: what runs elsewhere is planned with the usual constants.
+    """
     if not isinstance(job.method, str):
-        return job.method
-    if job.method == "identical":
-        return Identical()
-    if job.method in ("auto", "exact"):
-        return Exact(shingles=job.shingles)
-    if job.method == "minhash":
-        jaccard = Similarity(job.similarity).least_jaccard(job.threshold)
-        return Minhash.for_threshold(float(jaccard), shingles=job.shingles)
-    return Simhash(bits=BITS, weighting="binary", shingles=job.shingles)
+        return Chosen(job.method)
+    name = job.method if job.method != "auto" else "exact" if job.recall == 1 else "minhash"
+    if name == "exact":
+        return Chosen(Exact(shingles=job.shingles))
+    return chosen(replace(job, method=name), wish_of(job, ROWS), Facts(), Machine())
 
 
 def extraction_of(job: DedupParameters, method: Method, *, empty: bool = True) -> Extraction:
@@ -63,16 +65,17 @@ def extraction_of(job: DedupParameters, method: Method, *, empty: bool = True) -
 
 
 def match(
-    work: Work, blocks: Blocks, job: DedupParameters, method: Method, copies: Copies, without: I64, worded: int
+    work: Work, blocks: Blocks, job: DedupParameters, by: Chosen, copies: Copies, without: I64, worded: int
 ) -> Candidates:
     """Return the candidate pairs of groups of identical documents; `worded` documents have features."""
+    method = by.method
     groups, left_out = worded - len(copies.rows), np.union1d(copies.rows, without)
     assert not isinstance(method, Identical), "what is identical is in one group"
     if isinstance(method, Minhash):
         return key_candidates(work, blocks, left_out, method.bands, groups, copies.first_pairs)
     if isinstance(method, Exact):
         return prefix_candidates(work, blocks, left_out, Sizes(job.similarity, job.threshold), groups)
-    radius = simhash_radius(method, Similarity(job.similarity), job.threshold)
+    radius = simhash_radius(method, Similarity(job.similarity), job.threshold) if by.radius is None else by.radius
     if choose_join(groups, method.bits, radius) == "blocks":
         found = header_candidates(work, blocks, left_out, method.bits, radius)
     else:
@@ -80,11 +83,16 @@ def match(
     return replace(found, counters={"comparisons": found.pairs, "radius": radius})
 
 
-def recall_of(job: DedupParameters, method: Method) -> float:
+def recall_of(job: DedupParameters, by: Chosen) -> float:
     """Return the chance that a pair exactly at the threshold is found."""
+    method, similarity = by.method, Similarity(job.similarity)
     if isinstance(method, Minhash):
-        return method.recall(float(Similarity(job.similarity).least_jaccard(job.threshold)))
-    return SIMHASH_RECALL if isinstance(method, Simhash) else 1.0
+        return method.recall(float(similarity.least_jaccard(job.threshold)))
+    if not isinstance(method, Simhash):
+        return 1.0
+    if by.radius is None:
+        return SIMHASH_RECALL
+    return float(method.chances(np.array([float(similarity.least_cosine(job.threshold))]), by.radius)[0])
 
 
 def collected(work: Work, verified: DataFrame, candidates: Candidates, measure: Measure) -> VerifiedPairs:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from sosie.clusters.grouping import anchored
+from sosie.jobs.auto import Chosen
 from sosie.jobs.parameters import DedupParameters
 from sosie.kernels.sets.cluster import components
-from sosie.matches.candidates import Identical, Method
+from sosie.matches.candidates import Identical
 from sosie.report.timing import Timing
 from sosie.spark.attributes import attributes_of
 from sosie.spark.blocks import Blocks
@@ -43,7 +44,7 @@ def resolve(
     work: Work,
     blocks: Blocks,
     job: DedupParameters,
-    method: Method,
+    by: Chosen,
     copies: Copies,
     without: I64,
     worded: int,
@@ -56,12 +57,12 @@ def resolve(
     """
     pairs = VerifiedPairs(NONE, NONE, np.empty(0), NONE, NONE, {"comparisons": 0, "candidates": 0}, 1.0)
     crowd = None
-    if not isinstance(method, Identical):
+    if not isinstance(by.method, Identical):
         with timing.stage("match"):
-            candidates = match(work, blocks, job, method, copies, without, worded)
+            candidates = match(work, blocks, job, by, copies, without, worded)
         with timing.stage("verify"):
             verified = verify_candidates(work, blocks, candidates, job.threshold, job.similarity)
-            pairs = replace(collected(work, verified, candidates, job.similarity), recall=recall_of(job, method))
+            pairs = replace(collected(work, verified, candidates, job.similarity), recall=recall_of(job, by))
             crowd = Crowd(work, candidates) if candidates.listed else None
     with timing.stage("cluster"):
         members = NONE if crowd is None else crowd.rows

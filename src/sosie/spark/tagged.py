@@ -100,6 +100,7 @@ def dedup(
     keep: Keep = "first",
     clusters: Clustering = "anchored",
     wordless: Wordless = "identical",
+    recall: float = 1.0,
     scratch: str | os.PathLike[str] | None = None,
     partitions: int | None = None,
     progress: Progress | None = None,
@@ -120,6 +121,7 @@ def dedup(
         clusters=clusters,
         similarity=similarity,
         wordless=wordless,
+        recall=recall,
     )
     check_job(job)
     if on_error not in ("raise", "skip"):
@@ -143,7 +145,8 @@ class _Run:
     def tag(self, documents: DataFrame, skip: bool) -> Tagged:
         """De-duplicate the documents of a DataFrame."""
         work, job = self.work, self.job
-        method = choose_method(job)
+        by = choose_method(job)
+        method = by.method
         if work.is_local:
             prepare(*job.needs, progress=self.timing.progress)
         with self.timing.stage("read"):
@@ -153,7 +156,7 @@ class _Run:
             copies = find_copies(work, blocks, keyed=isinstance(method, Minhash), ids=True, without=NONE)
             check_ids(work, blocks, self.chosen, copies)
         worded = blocks.rows - bare_rows(job, blocks)
-        resolved = resolve(work, blocks, job, method, copies, NONE, worded, self.timing)
+        resolved = resolve(work, blocks, job, by, copies, NONE, worded, self.timing)
         return self._tagged(documents, blocks, method, resolved)
 
     def _tagged(self, documents: DataFrame, blocks: Blocks, method: Method, resolved: Resolved) -> Tagged:

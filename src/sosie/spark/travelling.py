@@ -32,10 +32,12 @@ def travelling(module: str, name: str, version: str, arguments: bytes) -> Callab
             """Unpack the package, if it was sent as a file; others do the same side by side."""
             from pyspark import SparkFiles
 
-            places = [os.path.join(each, SHIPPED) for each in (SparkFiles.getRootDirectory(), *sys.path)]
-            archive = next(
-                (each for each in [*sys.path, *places] if each.endswith(SHIPPED) and os.path.exists(each)), None
-            )
+            places = [each if each.endswith(SHIPPED) else os.path.join(each, SHIPPED) for each in sys.path]
+            try:
+                places.insert(0, os.path.join(SparkFiles.getRootDirectory(), SHIPPED))
+            except Exception:  # not in a task of Spark
+                pass
+            archive = next((each for each in places if os.path.isfile(each)), None)
             if archive is None:
                 return None
             status = os.stat(archive)

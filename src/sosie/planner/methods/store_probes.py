@@ -69,7 +69,7 @@ def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str
 
 
 class Pieces(NamedTuple):
-    """In how many pieces a part of a store is met, each by all probes of the part; its rows, and bits that tell them."""
+    """In how many pieces a part of a store is met, each by all probes of the part; its rows; bits that tell them."""
 
     number: int
     rows: int
