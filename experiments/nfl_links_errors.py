@@ -24,10 +24,11 @@ from sosie.crosslingual.compared import best_rows, nearest, similarities
 from sosie.crosslingual.ranking import Ranked, ranked
 from sosie.crosslingual.views import USUAL, Views
 from sosie.evaluation.links import measure_links
-from sosie.jobs.link_spec import BEST, COMPARED
+from sosie.jobs.link_spec import BEST
 from sosie.matches.sets.rows import sets_of
 from sosie.matches.sets.similarity import Similarity
 from sosie.matches.verify import similarities as set_similarities
+from sosie.planner.constants.links import COMPARED
 from sosie.types import F64, I64, Bools
 
 LEAST = 0.3  # the paper's threshold

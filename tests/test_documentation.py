@@ -163,7 +163,7 @@ def test_every_command_has_the_options_of_all():
     for words in commands(cli):
         text = CliRunner().invoke(cli, [*words, "--help"]).output
         looks = words[-1] in ("remove", "info", "verify", "show", "export")
-        assert "INPUT" in text or "SOURCE TARGET" in text or words[0] in ("demo", "warm") or looks
+        assert "INPUT" in text or "SOURCE TARGET" in text or words[0] in ("demo", "warm", "shards") or looks
         assert all(option in text for option in ("--json", "--quiet", "--config"))
         assert "--threads" in text or looks or words[-1] == "import"
 

@@ -151,6 +151,9 @@ def test_results_are_opened_and_are_as_they_were(version, golden, copied):
             assert old["measured"].pop("interval") and new["measured"].pop("interval") == [1.0, 1.0]
         if job == "join" and "recall" not in old:
             assert new.pop("recall") == 1.0 and new.pop("interval") is None
+        if "plan" not in old:
+            planned = new.pop("plan", None)
+            assert planned is None or planned["asked"] == 1.0
         changing = ("seconds", "stages", "threads")
         assert {k: v for k, v in old.items() if k not in changing} == {
             k: v for k, v in new.items() if k not in changing

@@ -342,10 +342,10 @@ def test_a_threshold_may_be_said_in_words():
 @pytest.mark.parametrize(
     ("options", "needed"),
     [
-        ({"dictionary": WORDS}, ["link"]),
-        ({"dictionary": WORDS, "k": 3, "threshold": 0.3}, ["link"]),
+        ({"dictionary": WORDS}, ["link", "link exact"]),
+        ({"dictionary": WORDS, "k": 3, "threshold": 0.3, "signed": Signed()}, ["link"]),
         ({"exact": True}, ["link learnt", "link exact"]),
-        ({"parallel": "x.tsv", "threshold": 0.3}, ["link learnt", "link threshold"]),
+        ({"parallel": "x.tsv", "threshold": 0.3}, ["link learnt", "link threshold", "link threshold exact"]),
         ({"translate": str, "threshold": 0.3, "signed": Signed(window=Window())}, ["link window"]),
         ({"dictionary": WORDS, "threshold": 0.3, "exact": True}, ["link threshold exact"]),
     ],

@@ -16,6 +16,7 @@ from sosie.index.block_run import BlockCut
 from sosie.kernels.tables.hamming_join import TableJoin, hash_headers, join_hashed
 from sosie.kernels.tables.sort_rows import bits_to_tell, sort_by_top_bits
 from sosie.matches.equal.groups import STAR
+from sosie.planner.constants.cluster import SENT
 from sosie.spark.blocks import Blocks, Told, signed_of
 from sosie.spark.candidates import Candidates, PairPacker, find_candidates
 from sosie.spark.equal import COLUMNS, find_equal, written_out
@@ -28,7 +29,6 @@ from sosie.types import I64, U64
 
 PER_BUCKET = 1 << 20  # signatures, about
 TABLES = 64  # at most
-SENT = 200.0  # what it costs to send a signature, in comparisons
 _ROOM = 1 << 16  # pairs that are written at a time
 
 

@@ -20,3 +20,4 @@ SHUFFLED_BYTES = {"minhash": 440, "exact": 870}  # of a document of 500 bytes
 CORE_DOCUMENTS = 1_000_000  # more than these for each core are worth more cores
 EXECUTOR_BYTES = 1_500  # of a document, on the executor that has it
 DRIVER_PAIR_BYTES = 300  # of a pair, and of what is known of its documents, on the driver
+SENT = 200.0  # what it costs to send a signature to others, in comparisons
