@@ -118,7 +118,7 @@ def text_indexes() -> Artefacts:
     def make(folder: Path) -> None:
         documents = sosie.Source.from_texts(GOLDEN.texts(16), ids=[f"d{i}" for i in range(16)])
         forms = {
-            "words": (sosie.Phrases(), Form(words=True, texts=True), None),
+            "words": (sosie.Phrases(), Form(words=True, texts=True), "auto"),
             "texts": (sosie.Simhash(weighting="tf-idf"), Form(texts=True), "flat"),
             "passages": (sosie.Simhash(), Form(windows=Windows(6, 3)), "blocks"),
         }
