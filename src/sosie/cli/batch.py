@@ -33,7 +33,7 @@ from sosie.storage.output_file import check_file
 SIGNING = ("method", "bits", "weighting", "minima", "rows", "b", "parameters", "keys", "seed", "signer")
 BATCH = {
     "Options": ("output", "radius", "first", "append", "form", "overwrite"),
-    "How it is matched": ("blocks", "probes", "flips"),
+    "How it is matched": ("recall", "blocks", "probes", "flips"),
     "Reading documents": READING,
     "A new store: how documents are signed": (*SIGNING, *SHINGLES),
     "Running": ("threads", "quiet", "as_json", "config"),
@@ -46,6 +46,9 @@ BATCH = {
 @click.option("-o", "--output", type=click.Path(), required=True, help="The file to write the matches to.")
 @click.option("--radius", type=int, default=3, show_default=True, help="Most bits that may differ.")
 @click.option("--first", is_flag=True, help="One match of each document is enough.")
+@click.option(
+    "--recall", type=float, help="The share of all matches that is enough, as 0.95; how is planned. [default: 1]"
+)
 @click.option("--blocks", type=int, help="Cut the bits into so many blocks: tables that find all. [default: by size]")
 @click.option("--probes", type=int, help="Look so many likely flips of each signature up instead: quicker, not all.")
 @click.option("--flips", is_flag=True, help="With --probes: order flips by their probability, estimated of NEW.")
@@ -69,7 +72,7 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     form = format_of(options["form"], options["output"])
     check_file(options["output"], options["overwrite"])
     _check_inside(directory, options["output"])
-    named = {name: options[name] for name in ("radius", "first", "probes", "blocks", "append", "flips")}
+    named = {name: options[name] for name in ("radius", "first", "probes", "blocks", "recall", "append", "flips")}
     if are_signatures(inputs):
         own = ("output", "form", "overwrite", "threads", "quiet", "as_json", *named)
         refuse_reading(inputs[0], options, own)
@@ -89,6 +92,8 @@ def command(directory: str, inputs: tuple[str, ...], **options: Any) -> None:
     elif not options["quiet"]:
         found = f"{report.matches:,} match{'' if report.matches == 1 else 'es'}"
         say(f"{found} of {report.matched:,} of {counted(report.signed, 'row')}; recall: {recall_said(report.recall)}")
+        if report.plan is not None and report.plan["asked"] < 1:
+            say(f"Plan: {report.plan['method']}: {report.plan['said']}")
         render_left_out(report.without_features, report.rejected)
         say(f"{report.rows:,} rows in {directory}" + ("" if report.appended else " (nothing was appended)"))
         say(f"Written to {options['output']}")

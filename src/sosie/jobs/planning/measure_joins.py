@@ -6,13 +6,13 @@ measured, of one thread, and the least of a few repeats is taken: other work on 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from sosie.index.block_run import BlockCut
+from sosie.jobs.planning.measure_stores import measure_stores
+from sosie.jobs.planning.timed import Family, drawn, least, positive
 from sosie.kernels.tables.equal import hash_rows
 from sosie.kernels.tables.word_join import move_words
 from sosie.matches.block_tables import BlockTables
@@ -21,13 +21,12 @@ from sosie.matches.brute import join_brute
 from sosie.matches.chunks import Window
 from sosie.matches.scan import Scan
 from sosie.matches.window import join_window
-from sosie.planner.constants.joins import WINDOW_MARGIN
+from sosie.planner.constants.joins import JOINS, WINDOW_MARGIN
 from sosie.types import U64, Signatures
 
-_REPEATS = 2
 _WIDE = {64: 8, 256: 64, 1024: 340}  # bits and a radius: all planes are counted, and chance finds nothing
+_BEYOND = 5.0  # times as fast, or as slow, as a usual machine
 _HASHED = (128, 256, 1024)
-Family = dict[str, float | dict[int, float]]
 
 
 def measure(threads: int) -> Family:
@@ -35,7 +34,17 @@ def measure(threads: int) -> Family:
     brute = _brute()
     pair = brute["brute pair"]
     assert isinstance(pair, dict)
-    return {**brute, **_words(), **_hashed(), **_windows(pair), **_equal()}
+    found = {**brute, **_words(), **_hashed(), **_windows(pair), **_equal(), **measure_stores()}
+    return {name: _likely(value, JOINS[name].usual) for name, value in found.items()}
+
+
+def _likely(value: float | dict[int, float], usual: float | Mapping[int, float]) -> float | dict[int, float]:
+    """Return what was measured, as far as it is not beyond any machine: what a difference of two times may be."""
+    if not isinstance(value, dict):
+        assert not isinstance(usual, Mapping)
+        return min(max(value, usual / _BEYOND), usual * _BEYOND)
+    assert isinstance(usual, Mapping)
+    return {size: min(max(each, usual[size] / _BEYOND), usual[size] * _BEYOND) for size, each in value.items()}
 
 
 def _brute() -> Family:
@@ -126,31 +135,10 @@ def _table(rows: Signatures, cut: BlockCut) -> tuple[float, float]:
     return least(lambda: join.join(ignore)) / each, compared / each
 
 
-def drawn(count: int, bits: int, seed: int = 0) -> Signatures:
-    """Return random signatures of whole words."""
-    return Signatures(np.random.default_rng(seed).integers(0, 2**64, (count, bits // 64), dtype=np.uint64), bits)
-
-
 def _twins(count: int) -> Signatures:
     """Return random signatures, each with another that differs in two bits."""
     words = drawn(count // 2, 64, seed=1).words
     return Signatures(np.concatenate([words, words ^ np.uint64(5)]))
-
-
-def least(run: Callable[[], Any], repeats: int = _REPEATS) -> float:
-    """Return the least processor time of some runs, in nanoseconds; one run before them compiles what is not yet."""
-    run()
-    taken = []
-    for _ in range(repeats):
-        began = time.process_time_ns()
-        run()
-        taken.append(time.process_time_ns() - began)
-    return float(min(taken))
-
-
-def positive(value: Any) -> float:
-    """Return a constant that noise has not brought to nothing."""
-    return max(float(value), 1e-3)
 
 
 def ignore(pairs: U64) -> None:

@@ -14,8 +14,9 @@ from sosie.types import F64, I64, U64, Signatures
 MOST = 1 << 37  # bits that are compared, of all sampled pairs: some tenths of a second
 _PART = 1 << 20  # rows that are looked at, at most, of any collection,
 _RUN = 64  # so many adjoining ones at a time: rows of files are read by the page
-_SOUGHT = 1 << 10  # rows that are held against them, at most
-_FEW = 1 << 13  # rows of a first look,
+_SOUGHT = 1 << 15  # rows that are held against them, at most,
+_LEAST = 1 << 6  # and at least
+_FEW, _GLANCED = 1 << 13, 1 << 10  # rows of a first look, and how many of them are held against the others,
 _ENOUGH = 1 << 14  # and pairs found in it that are enough: there would be too many in all
 _SORTED = 1 << 16  # rows from which it is told how bits are shared, at most,
 _BY_BITS = 1 << 18  # one for so many bits that are compared otherwise,
@@ -32,11 +33,13 @@ def facts_of_signatures(
     threads: int | None = None,
     *,
     most: int = MOST,
+    rows: int | None = None,
 ) -> Facts:
     """Return what is known of pairs within a radius, or of the k nearest: of a collection, or of `others` beside it.
 
     Some rows are held against all, or against a part of very many, by exact search; `most` is how many bits are
-    compared for it. A row is no match of itself. Without radius and `k` only the sharing of bits is looked at.
+    compared for it. A row is no match of itself. Without radius and `k` only the sharing of bits is looked at. Where
+    the signatures are a sample themselves, `rows` is of how many.
 
     >>> rows = np.random.default_rng(0).integers(0, 2**63, 2000, dtype=np.uint64)
     >>> facts = facts_of_signatures(Signatures(np.concatenate([rows, rows ^ np.uint64(1)])), radius=3)
@@ -48,14 +51,20 @@ def facts_of_signatures(
     sharing = sharing_of(signatures, others, min(max(most // _BY_BITS, _FEW), _SORTED))
     if (radius is None and k is None) or not len(signatures) or (others is not None and not len(others)):
         return Facts(counted=True, sharing=sharing)
-    sought = _chosen(len(signatures if others is None else others), min(_SOUGHT, most // (_FEW * signatures.bits)), 1)
-    asked = _taken(signatures if others is None else others, sought)
-    held = _chosen(len(signatures), _FEW, _RUN)
-    found = _Found.of(signatures, held, asked, None if others is not None else sought, radius, k, threads)
-    if len(found.distances) < _ENOUGH and len(held) < len(signatures):
-        held = _chosen(len(signatures), min(_PART, max(most // (len(sought) * signatures.bits), _FEW)), _RUN)
-        found = _Found.of(signatures, held, asked, None if others is not None else sought, radius, k, threads)
-    return found.facts(sharing, len(signatures) / max(len(held), 1), exact=k is None)
+    asking = signatures if others is None else others
+    rows = rows or len(signatures)
+    wanted = max(min(_SOUGHT, most // (min(_PART, len(signatures)) * signatures.bits)), _LEAST)
+    found = None
+    for count, part in ((_GLANCED, _FEW), (wanted, _PART)):
+        sought = _chosen(len(asking), min(count, wanted), 1)
+        held = _chosen(len(signatures), min(part, max(most // (len(sought) * signatures.bits), _FEW)), _RUN)
+        own = sought if others is None else None
+        share = None if k is None else max(round(k * len(held) / rows), 1)
+        found = _Found.of(_taken(signatures, held), held, _taken(asking, sought), own, (radius, share), threads)
+        if len(found.distances) >= _ENOUGH:
+            break
+    assert found is not None
+    return found.facts(sharing, rows / max(len(held), 1), exact=k is None)
 
 
 class _Found:
@@ -66,28 +75,30 @@ class _Found:
 
     @staticmethod
     def of(
-        signatures: Signatures,
+        part: Signatures,
         held: I64,
         asked: Signatures,
         own: I64 | None,
-        radius: int | None,
-        k: int | None,
+        within: tuple[int | None, int | None],
         threads: int | None,
     ) -> _Found:
-        """Search a part of the rows; `own` are the numbers of the rows asked for, where they are of the collection."""
-        part, queries = FlatIndex(_taken(signatures, held)), asked
+        """Search a part of the rows, those with the numbers `held`, within a radius or for the nearest so many.
+
+        `own` are the numbers of the rows that are asked for, where they are of the same collection.
+        """
+        radius, k = within
+        index = FlatIndex(part)
         if k is None:
             assert radius is not None
-            found = part.within(queries, radius=radius, threads=threads)
+            found = index.within(asked, radius=radius, threads=threads)
         else:
-            share = max(round(k * len(held) / len(signatures)), 1)
-            found = part.search(queries, k=min(share + (own is not None), len(held)), threads=threads)
+            found = index.search(asked, k=min(k + (own is not None), len(held)), threads=threads)
         of = np.repeat(np.arange(len(found)), np.diff(found.offsets))
         kept = np.ones(len(of), np.bool_) if own is None else held[found.rows] != own[of]
         if k is not None and radius is not None:
             kept &= found.distances <= radius
         distances, of = found.distances[kept].astype(np.float64), of[kept]
-        counted = (np.bincount(some, minlength=len(queries)) for some in (of, of[distances == 0]))
+        counted = (np.bincount(some, minlength=len(asked)) for some in (of, of[distances == 0]))
         return _Found(distances, *counted)
 
     def facts(self, sharing: tuple[tuple[int, float], ...], scale: float, *, exact: bool) -> Facts:

@@ -24,6 +24,7 @@ from sosie.matches.store.streaming import Streaming
 from sosie.shown import counted
 from sosie.signatures.files import load_signer
 from sosie.signatures.signer import Signer
+from sosie.storage.resident import give_back
 from sosie.types import Matches, Signatures, offsets_of
 
 _LIMIT = 1 << 16  # probes of a query that are tried when they are chosen
@@ -100,6 +101,24 @@ class SignatureStore:
     def header_bits(self) -> int:
         """How many leading bits are flipped by probes, at most: log2 of the number of rows, rounded."""
         return len(probing(self.bits or 1, len(self), 0, 0, None).header)
+
+    def sample(self, count: int, seed: int = 0) -> Signatures:
+        """Return so many rows drawn at random, all if there are not more, without ids; in no order that means anything.
+
+        >>> import tempfile
+        >>> SignatureStore(Path(tempfile.mkdtemp()) / "none").sample(3)
+        Signatures(0 rows of 64 bits)
+        """
+        runs, bits = self._state.runs, self.bits or 64
+        chosen = np.arange(len(self))
+        if count < len(self):
+            chosen = np.sort(np.random.default_rng(seed).choice(len(self), count, replace=False, shuffle=False))
+        parts = [np.empty((0, -(-bits // 64)), np.uint64)]
+        for run in runs:
+            here = chosen[(chosen >= run.first) & (chosen < run.first + len(run))] - run.first
+            parts.append(run.words[here])
+            give_back(run.words)
+        return Signatures(np.concatenate(parts), bits)
 
     def refresh(self) -> None:
         """See what other processes have appended."""

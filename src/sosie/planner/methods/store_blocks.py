@@ -24,13 +24,15 @@ def settings(wish: Wish, facts: Facts) -> Iterator[Mapping[str, Any]]:
     """Yield into how many blocks bits may be cut: as the store does it itself, and one more or less."""
     if wish.bits is None or wish.radius is None or wish.k is not None:
         return
-    yield {}
-    if wish.radius < wish.bits:
-        usual = choose_header(wish.bits, wish.radius, max(wish.others, 1))
-        for header in (usual - 1, usual + 1):
-            blocks = wish.radius + header
-            if 1 <= header and blocks <= wish.bits and math.comb(blocks, header) <= MOST_TABLES:
-                yield {"blocks": blocks}
+    if wish.radius >= wish.bits:
+        yield {}  # bits are not cut: every row is compared
+        return
+    usual = choose_header(wish.bits, wish.radius, max(wish.others, 1))
+    for header in (usual, usual - 1, usual + 1):
+        blocks = wish.radius + header
+        few = header == usual or math.comb(blocks, header) <= MOST_TABLES
+        if 1 <= header and blocks <= wish.bits and few:
+            yield {"blocks": blocks}
 
 
 def estimate(wish: Wish, facts: Facts, machine: Machine, parameters: Mapping[str, Any]) -> Candidate:
