@@ -50,8 +50,8 @@ def lines(summary: dict[str, Any], settings: list[dict[str, Any]], kinds: list[d
         if "ratio" in run:
             if run["ratio"] > BARS["choice"][0]:
                 said.append(
-                    f"missed choice: {at}, recall {run['asked']}: {run['chosen']} took {run['ratio']:.2f} times as"
-                    f" long as {run['fastest']}"
+                    f"missed choice: {at}, recall {run['asked']}: {run['chosen']} took {run['ratio']:.2f} times as "
+                    f"long as {run['fastest']}"
                 )
             continue
         for name in ("recall", "bytes", "seconds", "build"):

@@ -58,7 +58,7 @@ def volatile(count: int, asked: int) -> Rows:
 
 
 def of_texts(path: Path, asked: int) -> Iterator[Rows]:
-    """Yield texts as simhashes with the sums behind their bits, and as wide signatures; some of them are queries."""
+    """Yield texts as simhashes with the sums behind their bits, and as wide signatures; some are the queries."""
     texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
     chosen = np.sort(np.random.default_rng(0).choice(len(texts), min(asked, len(texts) // 4), replace=False))
     kept = np.setdiff1d(np.arange(len(texts)), chosen)
@@ -73,7 +73,7 @@ def of_texts(path: Path, asked: int) -> Iterator[Rows]:
 
 
 def drawn(rng: np.random.Generator, count: int, bits: int, skew: str) -> U64:
-    """Return random words: with even odds, in clusters of 6 to 25 % of their bits, or half of the bits mostly 0."""
+    """Return random words: with even odds, in clusters of 6 to 25 % of the bits, or with half of them mostly 0."""
     words = np.empty((count, bits // 64), np.uint64)
     centres = _random(rng, _CENTRES, bits)
     for start in range(0, count, _STEP):

@@ -90,7 +90,7 @@ def recall_of(job: DedupParameters, by: Chosen) -> float:
         return method.recall(float(similarity.least_jaccard(job.threshold)))
     if not isinstance(method, Simhash):
         return 1.0
-    if by.radius is None:
+    if by.radius is None or job.recall == 1:
         return SIMHASH_RECALL
     return float(method.chances(np.array([float(similarity.least_cosine(job.threshold))]), by.radius)[0])
 
