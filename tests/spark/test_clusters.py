@@ -142,7 +142,10 @@ def losing_rows(stage):
     return replace(stage, frame=stage.frame.where("row != 7"))
 
 
-@pytest.mark.parametrize(("lose", "said"), [(losing_file, "not there any more"), (losing_rows, "rows are left of")])
+@pytest.mark.parametrize(
+    ("lose", "said"),
+    [(losing_file, "an earlier stage wrote is gone|not there any more"), (losing_rows, "rows are left of")],
+)
 def test_what_is_lost_is_noticed(spark, tmp_path, monkeypatch, lose, said):
     stage = Work.stage
 
