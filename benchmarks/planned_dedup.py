@@ -28,36 +28,42 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from sosie.evaluation.planted import PlantedCorpus
+from sosie.planner.machine import PROGRAM
 
 RESULT = Path(__file__).with_name("planned_dedup.json")
 SIZES = (10_000, 100_000, 1_000_000)
-THRESHOLDS = {10_000: (0.5, 0.8, 0.9), 100_000: (0.7, 0.9), 1_000_000: (0.8,)}
-REAL = (0.5, 0.7, 0.8, 0.9)
+THRESHOLDS = {10_000: (0.5, 0.8), 100_000: (0.7, 0.9), 1_000_000: (0.8,)}
+REAL = (0.5, 0.7, 0.9)
 RUNS = (("exact", 1.0), ("minhash", 0.99), ("minhash", 0.9), ("simhash", 0.99), ("simhash", 0.9))
 SIMHASH_ROWS = 200_000  # beyond, all pairs of signatures take minutes
 NEAR, PART, TIMES, SLOWER = 0.03, 0.1, 2.0, 1.5  # what counts as right
-# What one process does: it plans from the file, and runs; kernels are loaded by a small run before, not by the plan.
-RUN = """
+# One process makes all plans from a file; kernels are loaded by a small collection before. Another one does each run.
+PLAN = """
 import json, sys, time
 from fractions import Fraction
-from sosie import Deduplicator, Output
+from sosie import Deduplicator
 from sosie.jobs.auto import chosen, wish_of
 from sosie.jobs.planning.of_documents import facts_of_documents
-from sosie.parallel import thread_count
-file, small, out, method, threshold, recall, threads = json.loads(sys.argv[1])
-job = Deduplicator(threshold=Fraction(str(threshold)), method=method, recall=recall)
-said = {}
-if small:
-    facts_of_documents(small, threads=threads)
+file, small, threshold, runs, threads = json.loads(sys.argv[1])
+facts_of_documents(small, threads=threads)
+said = []
+for method, recall in runs:
+    job = Deduplicator(threshold=Fraction(str(threshold)), method=method, recall=recall)
     start = time.perf_counter()
-    facts = facts_of_documents(file, threshold=threshold, threads=threads)
-    wish = wish_of(job, facts.corpus.documents, threads=thread_count(threads))
-    planned = chosen(job, wish, facts).candidate
-    said = {"planning": time.perf_counter() - start, "documents": facts.corpus.documents, **planned.to_dict()}
-else:
-    result = job.run(file, output=Output(out, True), threads=threads)
-    said = result.report.to_dict()
+    if not said:
+        facts = facts_of_documents(file, threshold=threshold, threads=threads)
+    wish = wish_of(job, facts.corpus.documents, threads=threads)
+    candidate = chosen(job, wish, facts).candidate
+    said.append({"planning": time.perf_counter() - start, **candidate.to_dict()})
 print(json.dumps(said))
+"""
+RUN = """
+import json, sys
+from fractions import Fraction
+from sosie import Deduplicator, Output
+file, out, method, threshold, recall, threads = json.loads(sys.argv[1])
+job = Deduplicator(threshold=Fraction(str(threshold)), method=method, recall=recall)
+print(json.dumps(job.run(file, output=Output(out, True), threads=threads).report.to_dict()))
 """
 
 
@@ -98,7 +104,7 @@ def collections(folder: Path, sizes: list[int], texts: list[str], quick: bool) -
     """Write collections one after the other, and yield each."""
     for path in texts:
         file = Path(path).resolve()
-        yield Collection(file.stem, file, pq.read_metadata(file).num_rows, REAL[2:3] if quick else REAL, real=True)
+        yield Collection(file.stem, file, pq.read_metadata(file).num_rows, REAL[2:3] if quick else REAL, True)
     for size in [2_000] if quick else sizes:
         thresholds = THRESHOLDS.get(size, (0.8,))
         for name, copies in (("few copies", 0.1), ("many copies", 0.6)):
@@ -113,31 +119,26 @@ def collections(folder: Path, sizes: list[int], texts: list[str], quick: bool) -
 
 
 def measure(collection: Collection, threshold: float, folder: Path, small: Path, threads: int) -> list[dict[str, Any]]:
-    """Plan and run one collection at one threshold by every method; return a row for each."""
+    """Plan and run one collection at one threshold by every method; return a row for each, and for each choice."""
+    runs = [each for each in RUNS if each[0] != "simhash" or collection.documents <= SIMHASH_ROWS]
+    autos = [("auto", recall) for recall in (1.0, 0.9)]
+    plans = run(PLAN, [str(collection.file), str(small), threshold, [*runs, *autos], threads])
     rows: list[dict[str, Any]] = []
     every = 0
-    for method, recall in RUNS:
-        if method == "simhash" and collection.documents > SIMHASH_ROWS:
-            continue
-        asked = [str(collection.file), None, str(folder / "out"), method, threshold, recall, threads]
-        before = run([asked[0], str(small), *asked[2:]])
-        report = run(asked)
-        pairs, within = report["counts"]["pairs"], report["plan"]
+    for (method, recall), planned in zip(runs, plans, strict=False):
+        report = run(RUN, [str(collection.file), str(folder / "out"), method, threshold, recall, threads])
+        pairs, within, held = report["counts"]["pairs"], report["plan"], planned["bytes"]
         every = pairs if method == "exact" else every
         rows.append(
             {
-                "collection": collection.name,
-                "real": collection.real,
-                "documents": collection.documents,
-                "threshold": threshold,
+                **about(collection, threshold, recall),
                 "method": method,
-                "asked": recall,
                 "parameters": within["parameters"],
-                "planning": before["planning"],
+                "planning": plans[0]["planning"],
                 "sampled": {
-                    "recall": before["recall"],
-                    "seconds": before["seconds"],
-                    "bytes": 250_000_000 + before["bytes"]["heap"] + before["bytes"]["mapped"],
+                    "recall": planned["recall"],
+                    "seconds": planned["seconds"],
+                    "bytes": PROGRAM + held["heap"] + held["mapped"],
                 },
                 "read": {
                     "recall": within["predicted"],
@@ -152,41 +153,34 @@ def measure(collection: Collection, threshold: float, folder: Path, small: Path,
                 "bounded": bool(report["counters"].get("bounded_lists")),
             }
         )
-    return rows + [choice(collection, threshold, recall, rows, folder, small, threads) for recall in (1.0, 0.9)]
+    choices = zip(autos, plans[len(runs) :], strict=True)
+    return rows + [choice(collection, threshold, recall, planned["method"], rows) for (_, recall), planned in choices]
 
 
 def choice(
-    collection: Collection,
-    threshold: float,
-    recall: float,
-    rows: list[dict[str, Any]],
-    folder: Path,
-    small: Path,
-    threads: int,
+    collection: Collection, threshold: float, recall: float, method: str, rows: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return what is chosen for a recall beside the fastest of the runs that reach it."""
-    planned = run([str(collection.file), str(small), str(folder / "out"), "auto", threshold, recall, threads])
-    alike = [row for row in rows if row["method"] == planned["method"]]
-    own = next((row for row in alike if row["asked"] == recall), alike[0])
-    there = [row for row in rows if row["measured"]["recall"] >= recall - NEAR and row["asked"] >= min(recall, 0.99)]
-    if recall == 1.0:
-        there = [row for row in rows if row["method"] == "exact"]
+    own = next(row for row in reversed(rows) if row["method"] == method and row["asked"] >= recall)
+    there = [row for row in rows if row["asked"] >= recall and row["measured"]["recall"] >= recall - NEAR]
     fastest = min(row["measured"]["seconds"] for row in (*there, own))
     return {
-        "collection": collection.name,
-        "documents": collection.documents,
-        "threshold": threshold,
-        "asked": recall,
-        "chosen": planned["method"],
+        **about(collection, threshold, recall),
+        "chosen": method,
         "times": own["measured"]["seconds"] / fastest,
     }
 
 
-def run(asked: list[Any]) -> dict[str, Any]:
+def about(collection: Collection, threshold: float, recall: float) -> dict[str, Any]:
+    """Return what a row is about."""
+    named = {"collection": collection.name, "real": collection.real, "documents": collection.documents}
+    return {**named, "threshold": threshold, "asked": recall}
+
+
+def run(program: str, asked: list[Any]) -> Any:
     """Do it in a process of its own, and return what it says."""
-    done = subprocess.run([sys.executable, "-c", RUN, json.dumps(asked)], stdout=subprocess.PIPE, check=True)
-    said: dict[str, Any] = json.loads(done.stdout)
-    return said
+    done = subprocess.run([sys.executable, "-c", program, json.dumps(asked)], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
 
 
 def summary(settings: list[dict[str, Any]]) -> dict[str, Any]:
